@@ -1,0 +1,5 @@
+/** The tablet server. */
+@NullMarked
+package org.stele.tserver;
+
+import org.jspecify.annotations.NullMarked;
