@@ -6,11 +6,12 @@ import org.stele.core.data.Durability;
 /**
  * One record on its way through the write-ahead log: the changes of one tablet in one request. The
  * log calls, in this order: {@link #place} and {@link #encode} on the thread {@code wal-sync}, then
- * either {@link #committed} or {@link #failed} on the thread {@code wal-apply}. Entries are placed,
- * and committed, in one order; none of the methods may block.
+ * exactly one of {@link #committed}, {@link #failed} and {@link #refused} on the thread {@code
+ * wal-apply}. Entries are placed, and committed, in one order; none of the methods may block or
+ * throw.
  */
 public interface LogEntry {
-  /** About the bytes of the record, for bounds; known before it is placed. */
+  /** About the bytes of the record, for bounds; known before it is placed, and never changes. */
   int sizeHint();
 
   Durability durability();
@@ -32,9 +33,18 @@ public interface LogEntry {
 
   long firstSequence();
 
+  /** The sequence of the last cell: there are as many cells as sequences. */
   long lastSequence();
 
-  /** Appends the payload: packed cells of the log (docs/formats/write-ahead-log.md). */
+  /** Which write of which writer this is, for recognising repeated ones. */
+  default WriterStamp writer() {
+    return WriterStamp.NONE;
+  }
+
+  /**
+   * Appends the payload: each cell by {@link LogCells#write}. Not called with {@link
+   * Durability#NONE}.
+   */
   void encode(ByteWriter out);
 
   /**
@@ -43,8 +53,23 @@ public interface LogEntry {
   void committed();
 
   /**
-   * The record may or may not be in the log; nothing of it is visible, and the log is closed for
-   * ever.
+   * The record may or may not be in the log, but nothing of it will be visible while this server
+   * lives: the outcome is unknown.
+   *
+   * @param cause a {@link org.stele.core.error.SteleException} with {@code UNKNOWN_OUTCOME} that
+   *     names the file
    */
   void failed(Exception cause);
+
+  /**
+   * The record is not in the log: nothing happened. The log is broken or closed, or the entry
+   * itself could not be placed or encoded. Comes on the thread that calls {@link
+   * WriteAheadLog#append}, before that returns, if the log is broken or closed already.
+   *
+   * @param cause a {@link org.stele.core.error.SteleException} with {@code UNAVAILABLE} or {@code
+   *     INTERNAL}
+   */
+  default void refused(Exception cause) {
+    failed(cause);
+  }
 }
