@@ -23,7 +23,7 @@ record Technology(String name, List<String> packages, List<String> allowed) {
           row(
               "ZooKeeper and Curator",
               of("org.apache.zookeeper..", "org.apache.curator.."),
-              of("org.stele.core.coordination..", "org.stele.tserver.standalone..")),
+              of("org.stele.core.coordination..", "org.stele.server.zookeeper..")),
           row(
               "compression libraries",
               of("net.jpountz..", "com.github.luben..", "org.xerial.snappy.."),

@@ -1,0 +1,5 @@
+/** Files on HDFS and other Hadoop file systems. */
+@NullMarked
+package org.stele.server.hadoop;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,172 @@
+package org.stele.server.process;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs a server as the process it is in: starts it, waits for a reason to end (a signal, or
+ * something that broke), closes it, and says with which code the process is to exit. The last line
+ * of the log names the cause of a failure.
+ *
+ * <p>SIGTERM and SIGINT lead to an orderly end with exit code 0. If closing takes longer than it
+ * may the process is ended without it: what was acknowledged is in the log.
+ */
+public final class ServerRun {
+  private static final Logger LOG = LoggerFactory.getLogger(ServerRun.class);
+
+  /** Flushing everything may take a while; a broken server has nothing to wait for. */
+  private static final Duration ORDERLY_CLOSE = Duration.ofSeconds(60);
+
+  private static final Duration FATAL_CLOSE = Duration.ofSeconds(5);
+
+  private static final int OK = 0;
+  private static final int FAILED = 1;
+
+  private final String name;
+  private final Stop stop;
+  private final Body body;
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final AtomicBoolean closing = new AtomicBoolean();
+
+  public ServerRun(String name, Stop stop, Body body) {
+    this.name = name;
+    this.stop = stop;
+    this.body = body;
+  }
+
+  /** Starts, waits for the end, closes. Called by the main thread, once. Returns the exit code. */
+  public int run() {
+    Thread hook = new Thread(this::onShutdown, "shutdown");
+    Runtime.getRuntime().addShutdownHook(hook);
+    int code = FAILED;
+    try {
+      code = startAndWait();
+    } finally {
+      exitCode = code;
+      ended.countDown();
+      removeHook(hook);
+    }
+    return code;
+  }
+
+  private volatile int exitCode = FAILED;
+
+  private int startAndWait() {
+    Stop.Reason reason;
+    Closer closer = new Closer();
+    try {
+      body.start(closer);
+      reason = stop.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      reason = new Stop.Reason("interrupted", e, true);
+    } catch (Exception e) {
+      Stop.Reason first = stop.reason();
+      reason = first != null ? first : new Stop.Reason(describe(e), e, true);
+    } catch (Error e) {
+      reason = new Stop.Reason(describe(e), e, true);
+    }
+    return close(closer, reason);
+  }
+
+  private int close(Closer closer, Stop.Reason reason) {
+    Thread watch = watchdog(reason.fatal() ? FATAL_CLOSE : ORDERLY_CLOSE, reason);
+    watch.start();
+    try {
+      closer.close();
+    } catch (Exception e) {
+      LOG.warn("{}: not everything could be closed", name, e);
+      if (!reason.fatal()) {
+        reason = new Stop.Reason("could not stop in order: " + describe(e), e, true);
+      }
+    } finally {
+      closing.set(true);
+      watch.interrupt();
+    }
+    if (reason.fatal()) {
+      LOG.error("{} ended: {}", name, reason.what(), reason.cause());
+      LOG.error("{} ended: {}", name, reason.what());
+      return FAILED;
+    }
+    LOG.info("{} ended: {}", name, reason.what());
+    return OK;
+  }
+
+  /** Ends the process if closing hangs. */
+  private Thread watchdog(Duration limit, Stop.Reason reason) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                TimeUnit.MILLISECONDS.sleep(limit.toMillis());
+              } catch (InterruptedException e) {
+                return;
+              }
+              if (!closing.get()) {
+                LOG.error(
+                    "{} ended without closing everything within {} s: {}",
+                    name,
+                    limit.toSeconds(),
+                    reason.what());
+                Runtime.getRuntime().halt(FAILED);
+              }
+            },
+            "close-watch");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private void onShutdown() {
+    stop.request("signal to end");
+    try {
+      if (!ended.await(ORDERLY_CLOSE.toMillis() + 1000, TimeUnit.MILLISECONDS)) {
+        Runtime.getRuntime().halt(FAILED);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    // The virtual machine would exit with 128 + the signal's number.
+    Runtime.getRuntime().halt(exitCode);
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      LOG.trace("the virtual machine is shutting down", e);
+    }
+  }
+
+  /** One line with the messages of the failure and its causes, each once. */
+  static String describe(Throwable failure) {
+    StringBuilder text = new StringBuilder(message(failure));
+    for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+      String message = message(cause);
+      if (text.indexOf(message) < 0) {
+        text.append(": ").append(message);
+      }
+    }
+    return text.toString();
+  }
+
+  private static String message(Throwable failure) {
+    String message = failure.getMessage();
+    boolean plain =
+        failure instanceof StartException || failure instanceof IllegalArgumentException;
+    if (message == null) {
+      return failure.getClass().getSimpleName();
+    }
+    return plain ? message : failure.getClass().getSimpleName() + ": " + message;
+  }
+
+  /** What is run. */
+  @FunctionalInterface
+  public interface Body {
+    /** Makes and starts all parts, adding each to the closer as soon as it is there. */
+    void start(Closer closer) throws Exception;
+  }
+}
