@@ -1,0 +1,42 @@
+package org.stele.tserver.lookup;
+
+import org.jspecify.annotations.Nullable;
+import org.stele.core.wire.PackedCellsWriter;
+
+/**
+ * The answer of a lookup. One per thread, valid until the thread's next lookup: what is to be kept
+ * is copied or sent before.
+ */
+public final class LookupAnswer {
+  final PackedCellsWriter cells = new PackedCellsWriter();
+  long readSequence;
+  byte @Nullable [] position;
+
+  LookupAnswer() {}
+
+  void clear() {
+    cells.clear();
+    readSequence = 0;
+    position = null;
+  }
+
+  /** The packed cells: {@code array()} up to {@code length()}. */
+  public PackedCellsWriter cells() {
+    return cells;
+  }
+
+  /** Whether the row is larger than the answer: a scan goes on after {@link #position}. */
+  public boolean more() {
+    return position != null;
+  }
+
+  /** The key of the last cell given, if there are more. */
+  public byte @Nullable [] position() {
+    return position;
+  }
+
+  /** The sequence up to which the row was read. */
+  public long readSequence() {
+    return readSequence;
+  }
+}

@@ -1,0 +1,28 @@
+package org.stele.tserver.scan;
+
+import org.jspecify.annotations.Nullable;
+import org.stele.core.wire.PackedCellsWriter;
+import org.stele.tserver.tablet.TabletExtent;
+
+/**
+ * One batch of a scan.
+ *
+ * @param cells packed; {@code array()} up to {@code length()}
+ * @param extent that was served: after {@code atEnd} the scan goes on at its end row, nowhere else
+ * @param atEnd nothing of the range is left in the extent
+ * @param position the last key examined, to be given to the next batch; null if {@code atEnd}, or
+ *     if nothing was examined
+ * @param rowContinues the batch ends within a row
+ * @param readSequence at which the cells were read
+ * @param viewChanged the row begun at the query's sequence can no longer be read as it was then; no
+ *     cells are given
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ScanAnswer(
+    PackedCellsWriter cells,
+    TabletExtent extent,
+    boolean atEnd,
+    byte @Nullable [] position,
+    boolean rowContinues,
+    long readSequence,
+    boolean viewChanged) {}

@@ -1,0 +1,33 @@
+package org.stele.tserver.scan;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.data.Column;
+
+/**
+ * Asks for one batch of a scan.
+ *
+ * @param lowerKey encoded; no cell before it is given
+ * @param upperKey encoded; no cell at or after it is given; null: open
+ * @param columns empty: all
+ * @param maxRows limit of this batch; 0: none
+ * @param maxCells limit of this batch; 0: none
+ * @param maxBytes limit of the packed cells; 0: that of the server
+ * @param position of the batch before, null at first: go on after the key it names
+ * @param readSequence with a position inside a row: that at which the row was begun; else 0
+ * @param bypassCache blocks read are not put into the cache
+ * @param deadlineNanos on the server's clock; a batch ends before it
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+public record ScanQuery(
+    String tableId,
+    byte[] lowerKey,
+    byte @Nullable [] upperKey,
+    List<Column> columns,
+    int maxRows,
+    int maxCells,
+    int maxBytes,
+    byte @Nullable [] position,
+    long readSequence,
+    boolean bypassCache,
+    long deadlineNanos) {}

@@ -1,0 +1,250 @@
+package org.stele.tserver.write;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.Closeable;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.stele.core.error.SteleException;
+import org.stele.core.time.Clock;
+
+/**
+ * Lets tablet writes into the log as there is memory and room for them. A write that finds none
+ * waits here, in order of arrival, until its deadline, then gets BUSY; if too many wait already it
+ * gets BUSY at once. The metadata's writes have a line of their own, which the users' line never
+ * holds up.
+ *
+ * <p>The thread write-admit lets waiting writes in; it sleeps while none waits. Thread-safe; {@link
+ * #admit} never blocks for long.
+ */
+final class Admission implements Closeable {
+  private static final int RETRY_AFTER_MILLIS = 100;
+
+  /** The log makes room after it has told us so; look again after this time. */
+  private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+  private static final long CLOSE_MILLIS = 10_000;
+
+  private final MemoryBudget memory;
+  private final WriteLimits limits;
+  private final Clock clock;
+  private final WriteCounters counters;
+  private final Thread thread;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  @GuardedBy("lock")
+  private final Deque<Waiting> users = new ArrayDeque<>();
+
+  @GuardedBy("lock")
+  private final Deque<Waiting> system = new ArrayDeque<>();
+
+  @GuardedBy("lock")
+  private long waitingBytes;
+
+  @GuardedBy("lock")
+  private boolean closed;
+
+  /** Writes that wait; changed under the lock, read without. */
+  private final AtomicInteger waiting = new AtomicInteger();
+
+  /** A write and whether it has its memory already. */
+  private static final class Waiting {
+    final TabletWrite write;
+    boolean admitted;
+
+    Waiting(TabletWrite write, boolean admitted) {
+      this.write = write;
+      this.admitted = admitted;
+    }
+  }
+
+  Admission(MemoryBudget memory, WriteLimits limits, Clock clock, WriteCounters counters) {
+    this.memory = memory;
+    this.limits = limits;
+    this.clock = clock;
+    this.counters = counters;
+    this.thread = new Thread(this::run, "write-admit");
+    thread.setDaemon(true);
+    memory.addReleaseListener(this::roomAppeared);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  int waiting() {
+    return waiting.get();
+  }
+
+  /** Lets a write in, or has it wait, or refuses it. */
+  void admit(TabletWrite write) {
+    Waiting candidate = new Waiting(write, false);
+    if (waiting.get() == 0 && tryAdmit(candidate)) {
+      return;
+    }
+    if (!await(candidate)) {
+      counters.busy().increment();
+      refuse(candidate, "too many writes wait for memory or the log");
+    }
+  }
+
+  /** Memory may have been given back or the log may have got shorter. */
+  void roomAppeared() {
+    if (waiting.get() == 0) {
+      return;
+    }
+    lock.lock();
+    try {
+      changed.signal();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean tryAdmit(Waiting candidate) {
+    TabletWrite write = candidate.write;
+    if (!candidate.admitted) {
+      candidate.admitted = memory.tryReserve(write.memoryBytes(), write.target().isSystem());
+    }
+    return candidate.admitted && write.target().log().append(write);
+  }
+
+  private boolean await(Waiting candidate) {
+    TabletWrite write = candidate.write;
+    lock.lock();
+    try {
+      boolean full =
+          waiting.get() >= limits.waitingWrites()
+              || waitingBytes + write.bytes() > limits.waitingBytes() && waiting.get() > 0;
+      if (closed || full && !write.target().isSystem()) {
+        return false;
+      }
+      (write.target().isSystem() ? system : users).addLast(candidate);
+      waitingBytes += write.bytes();
+      waiting.incrementAndGet();
+      counters.waited().increment();
+      changed.signal();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void refuse(Waiting candidate, String why) {
+    SteleException busy =
+        SteleException.busy(
+            why + " (tablet " + candidate.write.target().tabletId() + ")", RETRY_AFTER_MILLIS);
+    if (candidate.admitted) {
+      candidate.write.refuse(busy);
+    } else {
+      candidate.write.refuseUnadmitted(busy);
+    }
+  }
+
+  private void run() {
+    try {
+      while (awaitWork()) {
+        runOnce();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits until a write waits; if some did before, until there may be room. False: closed. */
+  private boolean awaitWork() throws InterruptedException {
+    lock.lock();
+    try {
+      if (waiting.get() > 0 && !closed) {
+        changed.awaitNanos(LOOK_AGAIN_NANOS);
+      }
+      while (waiting.get() == 0 && !closed) {
+        changed.await();
+      }
+      return !closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Lets in what can be let in, and refuses what has waited until its deadline. */
+  void runOnce() {
+    List<Waiting> late = new ArrayList<>();
+    lock.lock();
+    try {
+      admitHeadsLocked(system);
+      admitHeadsLocked(users);
+      removeLateLocked(system, late);
+      removeLateLocked(users, late);
+    } finally {
+      lock.unlock();
+    }
+    for (Waiting candidate : late) {
+      counters.busy().increment();
+      refuse(candidate, "no memory or no room in the log until the deadline");
+    }
+  }
+
+  @GuardedBy("lock")
+  private void admitHeadsLocked(Deque<Waiting> line) {
+    for (Waiting head = line.peekFirst(); head != null; head = line.peekFirst()) {
+      if (clock.nanos() - head.write.deadlineNanos() >= 0 || !tryAdmit(head)) {
+        return;
+      }
+      line.removeFirst();
+      leftLocked(head);
+    }
+  }
+
+  @GuardedBy("lock")
+  private void removeLateLocked(Deque<Waiting> line, List<Waiting> late) {
+    long now = clock.nanos();
+    for (Iterator<Waiting> each = line.iterator(); each.hasNext(); ) {
+      Waiting candidate = each.next();
+      if (now - candidate.write.deadlineNanos() >= 0) {
+        each.remove();
+        leftLocked(candidate);
+        late.add(candidate);
+      }
+    }
+  }
+
+  @GuardedBy("lock")
+  private void leftLocked(Waiting candidate) {
+    waitingBytes -= candidate.write.bytes();
+    waiting.decrementAndGet();
+  }
+
+  /** Refuses what waits and ends the thread. Idempotent. */
+  @Override
+  public void close() {
+    List<Waiting> rest = new ArrayList<>();
+    lock.lock();
+    try {
+      closed = true;
+      rest.addAll(system);
+      rest.addAll(users);
+      system.clear();
+      users.clear();
+      waiting.set(0);
+      waitingBytes = 0;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    rest.forEach(candidate -> refuse(candidate, "the server is closing"));
+    try {
+      thread.join(CLOSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

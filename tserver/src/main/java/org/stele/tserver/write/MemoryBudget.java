@@ -1,0 +1,96 @@
+package org.stele.tserver.write;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory of a server for writes that are not yet in sorted files, in bytes: of writes on their
+ * way through the log and of all memtables. Thread-safe, never blocks; listeners are called on the
+ * thread that reserves or releases and must be short.
+ *
+ * <p>Users' writes are admitted up to the limit; those of the system up to an eighth more, so that
+ * pressing users never stop the metadata. A write larger than what is left of a nearly empty budget
+ * is let in, so what is used exceeds the limit by one write at most.
+ */
+public final class MemoryBudget {
+  private static final int PRESSURE_NUMERATOR = 3;
+  private static final int PRESSURE_DENOMINATOR = 4;
+
+  private final long limit;
+  private final long systemLimit;
+  private final long pressure;
+
+  // Own synchronization.
+  private final AtomicLong used = new AtomicLong();
+  private final List<Runnable> whenPressed = new CopyOnWriteArrayList<>();
+  private final List<Runnable> whenReleased = new CopyOnWriteArrayList<>();
+
+  public MemoryBudget(long limit) {
+    if (limit <= 0) {
+      throw new IllegalArgumentException("a memory budget of " + limit + " bytes");
+    }
+    this.limit = limit;
+    this.systemLimit = limit + limit / 8;
+    this.pressure = limit / PRESSURE_DENOMINATOR * PRESSURE_NUMERATOR;
+  }
+
+  /** Called each time a reservation leaves the budget at or above {@link #pressure()}. */
+  public void addPressureListener(Runnable listener) {
+    whenPressed.add(listener);
+  }
+
+  /** Called after memory was given back. */
+  public void addReleaseListener(Runnable listener) {
+    whenReleased.add(listener);
+  }
+
+  /** Takes memory if there is room. */
+  public boolean tryReserve(long bytes, boolean system) {
+    long most = system ? systemLimit : limit;
+    long counted = Math.min(bytes, most / 4);
+    long before;
+    do {
+      before = used.get();
+      if (before + counted > most) {
+        whenPressed.forEach(Runnable::run);
+        return false;
+      }
+    } while (!used.compareAndSet(before, before + bytes));
+    if (before + bytes >= pressure) {
+      whenPressed.forEach(Runnable::run);
+    }
+    return true;
+  }
+
+  /** Takes memory for what is there already: writes replayed from a log. */
+  public void reserve(long bytes) {
+    if (used.addAndGet(bytes) >= pressure) {
+      whenPressed.forEach(Runnable::run);
+    }
+  }
+
+  public void release(long bytes) {
+    if (bytes == 0) {
+      return;
+    }
+    long left = used.addAndGet(-bytes);
+    if (left < 0) {
+      throw new IllegalStateException(bytes + " bytes given back, " + -left + " more than taken");
+    }
+    whenReleased.forEach(Runnable::run);
+  }
+
+  public long used() {
+    return used.get();
+  }
+
+  public long limit() {
+    return limit;
+  }
+
+  /** From here on the largest memtables are flushed: three quarters of the limit. */
+  public long pressure() {
+    return pressure;
+  }
+}

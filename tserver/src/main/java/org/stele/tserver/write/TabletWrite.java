@@ -1,0 +1,255 @@
+package org.stele.tserver.write;
+
+import java.util.Arrays;
+import java.util.function.BooleanSupplier;
+import org.stele.core.data.ByteWriter;
+import org.stele.core.data.CellType;
+import org.stele.core.data.Durability;
+import org.stele.core.data.KeyCodec;
+import org.stele.core.data.Mutation;
+import org.stele.core.data.Update;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.time.Clock;
+import org.stele.tserver.wal.LogCells;
+import org.stele.tserver.wal.LogEntry;
+
+/**
+ * The mutations of one request for one tablet: one record of the log, visible at once. Keys are
+ * encoded when the request is taken; sequence and timestamps are put into them when the log places
+ * the record.
+ *
+ * <p>Filled by the thread that took the request, then handed to the log's threads in turn. Owns its
+ * share of the memory budget until the target has applied it.
+ */
+public final class TabletWrite implements LogEntry {
+  private static final byte[] NO_VALUE = {};
+
+  private final WriteTarget target;
+  private final PendingBatch batch;
+  private final WriteStage.Settlement settlement;
+  private final Clock clock;
+  private final BooleanSupplier leaseHeld;
+
+  // Filled by the thread that took the request.
+  private byte[][] keys = new byte[4][];
+  private byte[][] values = new byte[4][];
+  private boolean[] ownTime = new boolean[4];
+  private int[] indexes = new int[1];
+  private int cells;
+  private int mutations;
+  private int encodedBytes;
+
+  // Written by wal-sync.
+  private boolean placed;
+  private long firstSequence;
+
+  TabletWrite(
+      WriteTarget target,
+      PendingBatch batch,
+      WriteStage.Settlement settlement,
+      Clock clock,
+      BooleanSupplier leaseHeld) {
+    this.target = target;
+    this.batch = batch;
+    this.settlement = settlement;
+    this.clock = clock;
+    this.leaseHeld = leaseHeld;
+  }
+
+  /** Adds a mutation, which is at {@code index} of the request. */
+  void add(int index, Mutation mutation) {
+    if (mutations == indexes.length) {
+      indexes = Arrays.copyOf(indexes, 2 * mutations);
+    }
+    indexes[mutations++] = index;
+    for (Update update : mutation.updates()) {
+      add(mutation, update);
+    }
+  }
+
+  private void add(Mutation mutation, Update update) {
+    if (cells == keys.length) {
+      keys = Arrays.copyOf(keys, 2 * cells);
+      values = Arrays.copyOf(values, 2 * cells);
+      ownTime = Arrays.copyOf(ownTime, 2 * cells);
+    }
+    Long timestamp = update.timestamp();
+    keys[cells] =
+        KeyCodec.encode(
+            mutation.row(),
+            update.family(),
+            update.qualifier(),
+            update.visibility(),
+            timestamp == null ? 0 : timestamp,
+            0,
+            update.type());
+    values[cells] = update.type() == CellType.PUT ? update.value().unsafeArray() : NO_VALUE;
+    ownTime[cells] = timestamp != null;
+    encodedBytes += keys[cells].length + values[cells].length;
+    cells++;
+  }
+
+  /** Ends the filling: arrays have their final length. */
+  TabletWrite complete() {
+    keys = Arrays.copyOf(keys, cells);
+    values = Arrays.copyOf(values, cells);
+    indexes = Arrays.copyOf(indexes, mutations);
+    return this;
+  }
+
+  WriteTarget target() {
+    return target;
+  }
+
+  long deadlineNanos() {
+    return batch.deadlineNanos();
+  }
+
+  public int cells() {
+    return cells;
+  }
+
+  int mutations() {
+    return mutations;
+  }
+
+  /** Bytes of keys and values. */
+  int bytes() {
+    return encodedBytes;
+  }
+
+  /** Encoded keys with sequence and timestamp, once placed; in the order of the updates. */
+  public byte[][] keys() {
+    return keys;
+  }
+
+  public byte[][] values() {
+    return values;
+  }
+
+  /** What the write needs while it waits for the log and in the memtable. */
+  long memoryBytes() {
+    return settlement.memoryBytes(this);
+  }
+
+  @Override
+  public int sizeHint() {
+    return encodedBytes + 16 + 8 * cells;
+  }
+
+  @Override
+  public Durability durability() {
+    Durability asked = batch.durability();
+    return asked == null ? target.durability() : asked;
+  }
+
+  @Override
+  public boolean place() {
+    if (clock.nanos() - batch.deadlineNanos() >= 0) {
+      settlement.expired(this);
+      refuse(
+          new SteleException(
+              ErrorCode.DEADLINE_EXCEEDED,
+              "the deadline passed before the write to tablet "
+                  + target.tabletId()
+                  + " got its place in the log"));
+      return false;
+    }
+    long first = target.place(cells);
+    if (first == WriteTarget.REFUSED) {
+      refuse(
+          new SteleException(
+              ErrorCode.NOT_SERVING, "tablet " + target.tabletId() + " takes no more writes"));
+      return false;
+    }
+    firstSequence = first;
+    long serverTime = target.timestamp();
+    for (int i = 0; i < cells; i++) {
+      byte[] key = keys[i];
+      if (!ownTime[i]) {
+        KeyCodec.setTimestamp(key, 0, key.length, serverTime);
+      }
+      KeyCodec.setSequence(key, 0, key.length, first + i);
+    }
+    placed = true;
+    return true;
+  }
+
+  @Override
+  public long epoch() {
+    return target.epoch();
+  }
+
+  @Override
+  public String tabletId() {
+    return target.tabletId();
+  }
+
+  @Override
+  public long firstSequence() {
+    return firstSequence;
+  }
+
+  @Override
+  public long lastSequence() {
+    return firstSequence + cells - 1;
+  }
+
+  @Override
+  public void encode(ByteWriter out) {
+    for (int i = 0; i < cells; i++) {
+      LogCells.write(out, keys[i], 0, keys[i].length, values[i], 0, values[i].length);
+    }
+  }
+
+  @Override
+  public void committed() {
+    target.apply(this);
+    settlement.applied(this);
+    if (leaseHeld.getAsBoolean()) {
+      batch.settled();
+    } else {
+      batch.failed(
+          indexes,
+          new SteleException(
+              ErrorCode.UNKNOWN_OUTCOME,
+              "the write to tablet "
+                  + target.tabletId()
+                  + " is in the log, but this server is no longer sure to own the tablet"));
+    }
+  }
+
+  @Override
+  public void failed(Exception cause) {
+    target.abandon(this);
+    settlement.unknown(this);
+    batch.failed(indexes, outcome(ErrorCode.UNKNOWN_OUTCOME, cause));
+  }
+
+  @Override
+  public void refused(Exception cause) {
+    if (placed) {
+      target.abandon(this);
+    }
+    refuse(outcome(ErrorCode.UNAVAILABLE, cause));
+  }
+
+  private SteleException outcome(ErrorCode code, Exception cause) {
+    return cause instanceof SteleException typed
+        ? typed
+        : new SteleException(
+            code, "the log failed with the write to tablet " + target.tabletId(), cause);
+  }
+
+  /** Fails the write, of which nothing was done; gives its memory back. */
+  void refuse(SteleException error) {
+    settlement.released(this);
+    batch.failed(indexes, error);
+  }
+
+  /** Fails a write that never got memory. */
+  void refuseUnadmitted(SteleException error) {
+    batch.failed(indexes, error);
+  }
+}
