@@ -4,8 +4,8 @@ import java.time.Duration;
 import org.stele.client.retry.RetryOptions;
 
 /**
- * How a {@link SteleClient} behaves. Immutable; every {@code with…} method returns a changed copy and
- * refuses a value that makes no sense with {@link IllegalArgumentException}.
+ * How a {@link SteleClient} behaves. Immutable; every {@code with…} method returns a changed copy
+ * and refuses a value that makes no sense with {@link IllegalArgumentException}.
  */
 public final class ClientOptions {
   private static final Duration MAX_DEADLINE = Duration.ofDays(1);
@@ -67,7 +67,8 @@ public final class ClientOptions {
 
   /**
    * The longest one attempt of a lookup, write or scan batch waits for its server before the tablet
-   * is looked for elsewhere; 1 ms to 1 day. Table operations have the whole deadline for one attempt.
+   * is looked for elsewhere; 1 ms to 1 day. Table operations have the whole deadline for one
+   * attempt.
    */
   public ClientOptions withAttemptTimeout(Duration newAttemptTimeout) {
     return new ClientOptions(

@@ -8,5 +8,4 @@ import org.stele.core.data.Bytes;
  *
  * @param value null: the column must not be there
  */
-public record MetadataCondition(
-    Bytes row, Bytes family, Bytes qualifier, @Nullable Bytes value) {}
+public record MetadataCondition(Bytes row, Bytes family, Bytes qualifier, @Nullable Bytes value) {}

@@ -7,8 +7,8 @@ import org.stele.core.error.SteleException;
 
 /**
  * Some mutations of a {@link BatchWriter} failed or have an unknown outcome: {@link #failures} has
- * every one of them, in the order they were found. Its code is UNKNOWN_OUTCOME if the outcome of any
- * is unknown, else the code of the first.
+ * every one of them, in the order they were found. Its code is UNKNOWN_OUTCOME if the outcome of
+ * any is unknown, else the code of the first.
  */
 public final class MutationsFailedException extends SteleException {
   private static final long serialVersionUID = 1L;

@@ -9,8 +9,8 @@ import org.stele.core.data.Bytes;
 /**
  * What a new table is like.
  *
- * @param splits the end rows of its first tablets, ascending and without duplicates; the last tablet
- *     has none
+ * @param splits the end rows of its first tablets, ascending and without duplicates; the last
+ *     tablet has none
  * @param settings of scope table, by name, as text
  */
 public record TableOptions(List<Bytes> splits, Map<String, String> settings) {

@@ -12,11 +12,7 @@ import java.time.Duration;
  * @param budgetBurst retries that can be saved up
  */
 public record RetryOptions(
-    Duration base,
-    Duration cap,
-    double budgetShare,
-    double budgetFloorPerSecond,
-    int budgetBurst) {
+    Duration base, Duration cap, double budgetShare, double budgetFloorPerSecond, int budgetBurst) {
   public RetryOptions {
     if (base.toNanos() <= 0 || cap.compareTo(base) < 0 || cap.compareTo(Duration.ofHours(1)) > 0) {
       throw new IllegalArgumentException(
@@ -36,7 +32,9 @@ public record RetryOptions(
     }
   }
 
-  /** From 20 ms to 2 s; one retry per five first attempts, at least 10 per second, 2000 saved up. */
+  /**
+   * From 20 ms to 2 s; one retry per five first attempts, at least 10 per second, 2000 saved up.
+   */
   public static RetryOptions defaults() {
     return new RetryOptions(Duration.ofMillis(20), Duration.ofSeconds(2), 0.2, 10, 2000);
   }

@@ -203,20 +203,28 @@ public final class Coordination implements AutoCloseable {
    * @throws CoordinationException CONFLICT, LOCK_LOST, or NO_ANSWER (then it may have been done)
    */
   public int writeRoot(RootRecord root, int expectedVersion, String writerSession) {
-    List<CuratorTransactionResult> results =
-        transaction(
-            rootPath(),
-            options.sessionTimeout(),
-            List.of(
-                op(() -> curator.transactionOp().check().forPath(serverPath(writerSession))),
-                op(
-                    () ->
-                        curator
-                            .transactionOp()
-                            .setData()
-                            .withVersion(expectedVersion)
-                            .forPath(rootPath(), root.encode()))));
-    return results.get(1).getResultStat().getVersion();
+    try {
+      List<CuratorTransactionResult> results =
+          transaction(
+              rootPath(),
+              options.sessionTimeout(),
+              List.of(
+                  op(() -> curator.transactionOp().check().forPath(serverPath(writerSession))),
+                  op(
+                      () ->
+                          curator
+                              .transactionOp()
+                              .setData()
+                              .withVersion(expectedVersion)
+                              .forPath(rootPath(), root.encode()))));
+      return results.get(1).getResultStat().getVersion();
+    } catch (CoordinationException e) {
+      if (e.reason() == Reason.MISSING) {
+        throw new CoordinationException(
+            Reason.LOCK_LOST, "lock node " + serverPath(writerSession) + " is gone", e);
+      }
+      throw e;
+    }
   }
 
   /** Calls on each change of the root, and when changes may have been missed: read it then. */
@@ -384,20 +392,7 @@ public final class Coordination implements AutoCloseable {
         () -> curator.transaction().inBackground(completing(answer)).forOperations(operations));
     CuratorEvent event = await(answer, what, timeout);
     requireOk(code(event), what);
-    List<CuratorTransactionResult> results = event.getOpResults();
-    for (int i = 0; i < results.size(); i++) {
-      Code code = Code.get(results.get(i).getError());
-      if (code == Code.NONODE && i == 0 && operations.size() == 2) {
-        throw new CoordinationException(
-            Reason.LOCK_LOST,
-            "lock node " + operations.get(0).getTypeAndPath().getForPath() + " is gone",
-            null);
-      }
-      if (code != Code.OK && code != Code.RUNTIMEINCONSISTENCY) {
-        requireOk(code, what);
-      }
-    }
-    return results;
+    return event.getOpResults();
   }
 
   private static BackgroundCallback completing(CompletableFuture<CuratorEvent> answer) {

@@ -16,7 +16,7 @@ public final class Leadership implements AutoCloseable {
   private final LeaderLatch latch;
 
   Leadership(CuratorFramework curator, String path, String candidate, Listener listener) {
-    latch = new LeaderLatch(curator, path, candidate);
+    latch = new LeaderLatch(curator, path, candidate, LeaderLatch.CloseMode.NOTIFY_LEADER);
     latch.addListener(
         new LeaderLatchListener() {
           @Override
