@@ -1,9 +1,12 @@
 package org.stele.tserver.wal;
 
 import java.util.concurrent.atomic.LongAdder;
+import org.stele.core.time.Clock;
 
 /** What a log has done since it was opened. Any thread may read. */
 public final class LogMetrics {
+  private final Clock clock;
+
   final LongAdder appends = new LongAdder();
   final LongAdder full = new LongAdder();
   final LongAdder refused = new LongAdder();
@@ -16,6 +19,19 @@ public final class LogMetrics {
   final LongAdder failedFiles = new LongAdder();
   final LongAdder createdFiles = new LongAdder();
   final LongAdder deletedFiles = new LongAdder();
+
+  LogMetrics(Clock clock) {
+    this.clock = clock;
+  }
+
+  long nanos() {
+    return clock.nanos();
+  }
+
+  void syncedSince(long began) {
+    syncs.increment();
+    syncNanos.add(clock.nanos() - began);
+  }
 
   /** Entries taken. */
   public long appends() {
