@@ -1,6 +1,7 @@
 package org.stele.core.cursor;
 
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Walks cells in key order. A new cursor stands nowhere: seek first. Keys are encoded ({@link
@@ -18,6 +19,12 @@ public interface CellCursor extends AutoCloseable {
    * #next()}.
    */
   void seekBefore(byte[] key) throws IOException;
+
+  /**
+   * Tells that cells at or after {@code key} are not wanted by later moves: the cursor may end
+   * there, which spares it the block behind. Null wants all cells again. Only a hint.
+   */
+  default void stopBefore(byte @Nullable [] key) {}
 
   /** Whether the cursor stands on a cell. */
   boolean isValid();

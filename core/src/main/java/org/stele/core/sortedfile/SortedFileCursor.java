@@ -1,0 +1,357 @@
+package org.stele.core.sortedfile;
+
+import java.io.IOException;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.cursor.CellCursor;
+import org.stele.core.data.ByteReader;
+
+/**
+ * Walks one sorted file. Values are views into blocks; the key is put together in a buffer of the
+ * cursor's own, which every entry changes only behind what it shares with the entry before.
+ *
+ * <p>A seek goes from the root of the index to one data block, or stays in the block the cursor is
+ * in. One thread at a time.
+ */
+final class SortedFileCursor implements CellCursor {
+  private final SortedFileReader reader;
+  private final boolean cacheBlocks;
+  private final ByteReader handle = new ByteReader();
+
+  // The way from the root to the data block: an index block and an entry in it for each level.
+  private final EntryBlock[] indexBlocks;
+  private final int[] indexEntries;
+
+  private @Nullable EntryBlock data;
+  private byte @Nullable [] stop;
+  private boolean valid;
+
+  // The entry in the data block: its key, its value, and where the next entry begins.
+  private byte[] key = new byte[128];
+  private int keyLength;
+  private byte[] bytes = new byte[0];
+  private int valueOffset;
+  private int valueLength;
+  private int nextOffset;
+
+  // The entry read last: where it begins, its lengths, and where the rest of its key begins.
+  private int entryOffset;
+  private int shared;
+  private int rest;
+  private int restOffset;
+
+  SortedFileCursor(SortedFileReader reader, boolean cacheBlocks) {
+    this.reader = reader;
+    this.cacheBlocks = cacheBlocks;
+    this.indexBlocks = new EntryBlock[reader.indexLevels()];
+    this.indexEntries = new int[reader.indexLevels()];
+    indexBlocks[0] = reader.root();
+  }
+
+  @Override
+  public void stopBefore(byte @Nullable [] stopKey) {
+    stop = stopKey;
+  }
+
+  @Override
+  public void seek(byte[] target) throws IOException {
+    EntryBlock block = data;
+    if (!valid || block == null || !isAheadInBlock(target)) {
+      valid = false;
+      block = descend(target);
+      if (block == null) {
+        return;
+      }
+    }
+    valid = false;
+    int restart = block.lastRestartBefore(target);
+    if (scanTo(block, restart, target)) {
+      valid = true;
+    } else {
+      enterNextBlock();
+    }
+  }
+
+  /** Whether the first key from {@code target} on is in the data block or begins the next one. */
+  private boolean isAheadInBlock(byte[] target) {
+    int leaf = indexBlocks.length - 1;
+    return Arrays.compareUnsigned(key, 0, keyLength, target, 0, target.length) <= 0
+        && indexBlocks[leaf].compareRestart(indexEntries[leaf], target) >= 0;
+  }
+
+  /** Goes to the data block that {@code target} belongs into; null if it is after all entries. */
+  private @Nullable EntryBlock descend(byte[] target) throws IOException {
+    data = null;
+    int leaf = indexBlocks.length - 1;
+    for (int level = 0; ; level++) {
+      EntryBlock index = indexBlocks[level];
+      int entry = index.lastRestartBefore(target) + 1;
+      if (entry == index.entryCount) {
+        if (level == 0) {
+          return null;
+        }
+        throw indexDisagrees(level);
+      }
+      indexEntries[level] = entry;
+      if (level == leaf) {
+        return enterData();
+      }
+      indexBlocks[level + 1] = reader.indexBlock(index, entry, handle);
+    }
+  }
+
+  private IOException indexDisagrees(int level) {
+    IndexBlocks.readHandle(indexBlocks[level - 1], indexEntries[level - 1], handle);
+    return reader
+        .blocks()
+        .corrupt(handle.readVarlong(), "an index block ends before the key its parent gives");
+  }
+
+  private EntryBlock enterData() throws IOException {
+    int leaf = indexBlocks.length - 1;
+    EntryBlock block = reader.dataBlock(indexBlocks[leaf], indexEntries[leaf], handle, cacheBlocks);
+    data = block;
+    bytes = block.bytes;
+    nextOffset = 0;
+    keyLength = 0;
+    return block;
+  }
+
+  @Override
+  public void next() throws IOException {
+    if (!valid) {
+      throw new IllegalStateException("the cursor stands on no cell");
+    }
+    EntryBlock block = data;
+    if (block != null && nextOffset < block.entriesEnd) {
+      readEntry();
+    } else {
+      valid = false;
+      enterNextBlock();
+    }
+  }
+
+  /** Goes to the first entry of the next data block, if there is one and it is before the stop. */
+  private void enterNextBlock() throws IOException {
+    int leaf = indexBlocks.length - 1;
+    byte[] limit = stop;
+    if (limit != null && indexBlocks[leaf].compareRestart(indexEntries[leaf], limit) >= 0) {
+      return;
+    }
+    int level = leaf;
+    while (indexEntries[level] + 1 >= indexBlocks[level].entryCount) {
+      if (level-- == 0) {
+        return;
+      }
+    }
+    indexEntries[level]++;
+    for (; level < leaf; level++) {
+      indexBlocks[level + 1] = reader.indexBlock(indexBlocks[level], indexEntries[level], handle);
+      indexEntries[level + 1] = 0;
+    }
+    enterData();
+    readEntry();
+    valid = true;
+  }
+
+  @Override
+  public void seekBefore(byte[] target) throws IOException {
+    valid = false;
+    EntryBlock block = descend(target);
+    if (block == null) {
+      if (!enterLastBlock()) {
+        return;
+      }
+      standOnLast();
+      return;
+    }
+    int restart = block.lastRestartBefore(target);
+    if (restart < 0) {
+      if (enterPreviousBlock()) {
+        standOnLast();
+      }
+      return;
+    }
+    int start = block.restartOffset(restart);
+    int end = scanTo(block, restart, target) ? entryOffset : block.entriesEnd;
+    standBefore(start, end);
+  }
+
+  /** Stands on the last entry that begins before {@code end}, coming from a restart point. */
+  private void standBefore(int start, int end) {
+    nextOffset = start;
+    keyLength = 0;
+    while (nextOffset < end) {
+      readEntry();
+    }
+    valid = true;
+  }
+
+  private void standOnLast() {
+    EntryBlock block = data;
+    if (block != null) {
+      standBefore(block.restartOffset(block.restartCount - 1), block.entriesEnd);
+    }
+  }
+
+  private boolean enterLastBlock() throws IOException {
+    if (indexBlocks[0].entryCount == 0) {
+      return false;
+    }
+    indexEntries[0] = indexBlocks[0].entryCount - 1;
+    enterRightmostBelow(0);
+    return true;
+  }
+
+  private boolean enterPreviousBlock() throws IOException {
+    int level = indexBlocks.length - 1;
+    while (indexEntries[level] == 0) {
+      if (level-- == 0) {
+        return false;
+      }
+    }
+    indexEntries[level]--;
+    enterRightmostBelow(level);
+    return true;
+  }
+
+  private void enterRightmostBelow(int from) throws IOException {
+    for (int level = from; level < indexBlocks.length - 1; level++) {
+      EntryBlock below = reader.indexBlock(indexBlocks[level], indexEntries[level], handle);
+      indexBlocks[level + 1] = below;
+      indexEntries[level + 1] = below.entryCount - 1;
+    }
+    enterData();
+  }
+
+  // ---- Entries of the data block
+
+  /**
+   * Reads from a restart point to the first key at or after {@code target}; false if the block ends
+   * before.
+   *
+   * <p>While the keys are smaller than the target, {@code matched} is how many bytes the last one
+   * has in common with it. A key that shares more than that with the one before is smaller too, and
+   * one that shares less is greater; so bytes are compared only where a key can first differ.
+   */
+  private boolean scanTo(EntryBlock block, int restart, byte[] target) {
+    nextOffset = restart < 0 ? 0 : block.restartOffset(restart);
+    keyLength = 0;
+    int matched = 0;
+    while (nextOffset < block.entriesEnd) {
+      readEntry();
+      if (shared > matched) {
+        continue;
+      }
+      if (shared < matched) {
+        return true;
+      }
+      int difference =
+          Arrays.mismatch(bytes, restOffset, restOffset + rest, target, shared, target.length);
+      if (difference < 0) {
+        return true;
+      }
+      matched = shared + difference;
+      if (matched == target.length) {
+        return true;
+      }
+      if (difference < rest && (bytes[restOffset + difference] & 0xff) > (target[matched] & 0xff)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Reads the entry at {@code nextOffset}; the key buffer holds the key of the one before it. */
+  private void readEntry() {
+    byte[] b = bytes;
+    int at = nextOffset;
+    entryOffset = at;
+    int sharedLength = b[at++];
+    if (sharedLength < 0) {
+      int shift = 7;
+      sharedLength &= 0x7f;
+      int more;
+      do {
+        more = b[at++];
+        sharedLength |= (more & 0x7f) << shift;
+        shift += 7;
+      } while (more < 0);
+    }
+    int restLength = b[at++];
+    if (restLength < 0) {
+      int shift = 7;
+      restLength &= 0x7f;
+      int more;
+      do {
+        more = b[at++];
+        restLength |= (more & 0x7f) << shift;
+        shift += 7;
+      } while (more < 0);
+    }
+    int length = b[at++];
+    if (length < 0) {
+      int shift = 7;
+      length &= 0x7f;
+      int more;
+      do {
+        more = b[at++];
+        length |= (more & 0x7f) << shift;
+        shift += 7;
+      } while (more < 0);
+    }
+    int newKeyLength = sharedLength + restLength;
+    if (newKeyLength > key.length) {
+      key = Arrays.copyOf(key, Math.max(newKeyLength, 2 * key.length));
+    }
+    System.arraycopy(b, at, key, sharedLength, restLength);
+    shared = sharedLength;
+    rest = restLength;
+    restOffset = at;
+    keyLength = newKeyLength;
+    valueOffset = at + restLength;
+    valueLength = length;
+    nextOffset = valueOffset + length;
+  }
+
+  @Override
+  public boolean isValid() {
+    return valid;
+  }
+
+  @Override
+  public byte[] keyArray() {
+    return key;
+  }
+
+  @Override
+  public int keyOffset() {
+    return 0;
+  }
+
+  @Override
+  public int keyLength() {
+    return keyLength;
+  }
+
+  @Override
+  public byte[] valueArray() {
+    return bytes;
+  }
+
+  @Override
+  public int valueOffset() {
+    return valueOffset;
+  }
+
+  @Override
+  public int valueLength() {
+    return valueLength;
+  }
+
+  @Override
+  public void close() {
+    valid = false;
+    data = null;
+  }
+}
