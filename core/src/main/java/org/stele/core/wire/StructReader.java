@@ -57,8 +57,8 @@ public final class StructReader {
   }
 
   /** Reads the body of a message of type exception. */
-  public static TApplicationException readException(
-      int protocol, byte[] array, int offset, int end) throws TException {
+  public static TApplicationException readException(int protocol, byte[] array, int offset, int end)
+      throws TException {
     ArrayInput from = new ArrayInput();
     from.reset(array, offset, end);
     try {

@@ -21,19 +21,19 @@ class RpcServerTest {
       try (RawClient client = RawClient.greeted(server.address())) {
         for (int i = 0; i < 1000; i++) {
           client.call(
-              i, "ping", new ServerService.ping_args().setPayload(new byte[] {(byte) i}).setReplySize(1));
+              i,
+              "ping",
+              new ServerService.ping_args().setPayload(new byte[] {(byte) i}).setReplySize(1));
         }
         client.flush();
         Set<Long> ids = new HashSet<>();
         for (int i = 0; i < 1000; i++) {
           long id = client.readReply();
           ids.add(id);
-          assertEquals(
-              (byte) id, client.body(new ServerService.ping_result()).getSuccess()[0]);
+          assertEquals((byte) id, client.body(new ServerService.ping_result()).getSuccess()[0]);
         }
         assertEquals(1000, ids.size());
       }
-      System.out.println(server.counters().snapshot());
     }
   }
 }

@@ -47,18 +47,57 @@ final class TestService {
 
   Methods methods() {
     return new Methods()
-        .add("ServerService", "ping", Execution.INLINE, false, ServerService.ping_args::new, this::ping)
-        .add("ServerService", "settings", Execution.WORKER, true, ServerService.settings_args::new,
-            (args, call) -> call.reply(new ServerService.settings_result().setSuccess(Map.of("a", "b"))))
-        .add("TabletService", "lookup", Execution.INLINE, false, TabletService.lookup_args::new, this::lookup)
-        .add("TabletService", "scan", Execution.WORKER, false, TabletService.scan_args::new, this::scan)
-        .add("TabletService", "write", Execution.INLINE, false, TabletService.write_args::new,
+        .add(
+            "ServerService",
+            "ping",
+            Execution.INLINE,
+            false,
+            ServerService.ping_args::new,
+            this::ping)
+        .add(
+            "ServerService",
+            "settings",
+            Execution.WORKER,
+            true,
+            ServerService.settings_args::new,
+            (args, call) ->
+                call.reply(new ServerService.settings_result().setSuccess(Map.of("a", "b"))))
+        .add(
+            "TabletService",
+            "lookup",
+            Execution.INLINE,
+            false,
+            TabletService.lookup_args::new,
+            this::lookup)
+        .add(
+            "TabletService",
+            "scan",
+            Execution.WORKER,
+            false,
+            TabletService.scan_args::new,
+            this::scan)
+        .add(
+            "TabletService",
+            "write",
+            Execution.INLINE,
+            false,
+            TabletService.write_args::new,
             (args, call) -> writes.add(call))
-        .add("TableService", "listTables", Execution.INLINE, false, TableService.listTables_args::new,
+        .add(
+            "TableService",
+            "listTables",
+            Execution.INLINE,
+            false,
+            TableService.listTables_args::new,
             (args, call) -> {
               throw new IllegalStateException("broken on purpose");
             })
-        .add("TableService", "deleteTable", Execution.INLINE, false, TableService.deleteTable_args::new,
+        .add(
+            "TableService",
+            "deleteTable",
+            Execution.INLINE,
+            false,
+            TableService.deleteTable_args::new,
             (args, call) -> {
               throw new SteleException(ErrorCode.UNKNOWN_TABLE, "no table " + args.getName());
             });
