@@ -1,5 +1,6 @@
 package org.stele.core.data;
 
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
@@ -103,6 +104,15 @@ public final class ByteWriter {
   public ByteWriter writeBytes(byte[] source, int offset, int count) {
     ensure(count);
     System.arraycopy(source, offset, array, length, count);
+    length += count;
+    return this;
+  }
+
+  /** What is left in the buffer, whose position moves to its end. */
+  public ByteWriter writeBuffer(ByteBuffer source) {
+    int count = source.remaining();
+    ensure(count);
+    source.get(array, length, count);
     length += count;
     return this;
   }

@@ -21,6 +21,7 @@ import static org.stele.client.location.MetadataSchema.tableRow;
 
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.location.MetadataSchema;
 import org.stele.core.data.Bytes;
@@ -36,13 +37,17 @@ import org.stele.core.error.SteleException;
  */
 public final class MetadataStore {
   private final MetadataTable table;
+  private final MetadataTable root;
   private final Supplier<String> batchIds;
 
   /**
+   * @param table the metadata table
+   * @param root the metadata tablet's own row
    * @param batchIds gives ids that were never used before
    */
-  public MetadataStore(MetadataTable table, Supplier<String> batchIds) {
+  public MetadataStore(MetadataTable table, MetadataTable root, Supplier<String> batchIds) {
     this.table = table;
+    this.root = root;
     this.batchIds = batchIds;
   }
 
@@ -77,9 +82,22 @@ public final class MetadataStore {
     return found == null ? null : TabletRecord.of(found);
   }
 
+  /** The metadata tablet. */
+  public TabletRecord rootTablet() {
+    Row found = root.read(RootTable.ROW);
+    if (found == null) {
+      throw new IllegalStateException("the root has no row");
+    }
+    return TabletRecord.of(found);
+  }
+
   /** The files that nothing refers to any more. */
   public List<DeleteRecord> deletes() {
-    return table.scan(MetadataSchema.deleteRows()).stream().map(DeleteRecord::of).toList();
+    return Stream.concat(
+            root.scan(MetadataSchema.deleteRows()).stream(),
+            table.scan(MetadataSchema.deleteRows()).stream())
+        .map(DeleteRecord::of)
+        .toList();
   }
 
   // ---- The owner's batches
@@ -100,7 +118,7 @@ public final class MetadataStore {
     batch.put(owner.row(), FLUSHED, Columns.of(flushed));
     batch.put(owner.row(), TIME_FLOOR, Columns.of(timeFloor));
     owner.logs().forEach(log -> batch.delete(owner.row(), new Column(LOGS, log.qualifier())));
-    table.apply(batch);
+    home(owner.tableId()).apply(batch);
   }
 
   /**
@@ -119,7 +137,12 @@ public final class MetadataStore {
     if (added != null) {
       add(batch, owner, added);
     }
-    table.apply(batch);
+    home(owner.tableId()).apply(batch);
+  }
+
+  /** Where the rows of a table's tablets are. */
+  private MetadataTable home(String tableId) {
+    return tableId.equals(MetadataSchema.TABLE_ID) ? root : table;
   }
 
   private static void add(MetadataBatch batch, TabletRecord owner, FileRecord file) {
@@ -139,13 +162,13 @@ public final class MetadataStore {
   }
 
   /** The files are gone from the store: their delete rows go. */
-  public void commitDeletion(List<DeleteRecord> deleted) {
-    if (deleted.isEmpty()) {
+  public void commitDeletion(String tableId, List<String> fileIds) {
+    if (fileIds.isEmpty()) {
       return;
     }
     MetadataBatch batch = new MetadataBatch(batchIds.get());
-    deleted.forEach(file -> batch.deleteRow(deleteRow(file.tableId(), file.fileId())));
-    table.apply(batch);
+    fileIds.forEach(fileId -> batch.deleteRow(deleteRow(tableId, fileId)));
+    home(tableId).apply(batch);
   }
 
   // ---- The coordinator's batches
@@ -234,18 +257,29 @@ public final class MetadataStore {
    */
   public void assign(long coordinatorEpoch, List<Assignment> moves) {
     MetadataBatch batch = coordinatorsBatch(coordinatorEpoch);
-    for (Assignment move : moves) {
-      TabletRecord before = move.before();
-      requireLocation(batch, before);
-      putLocation(batch, move.after());
-      for (LogReference log : move.after().logs()) {
-        if (!before.logs().contains(log)) {
-          batch.put(before.row(), new Column(LOGS, log.qualifier()), Bytes.EMPTY);
-        }
-      }
-      batch.mark(before.row(), COORDINATOR_BATCH);
-    }
+    moves.forEach(move -> addMove(batch, move));
     table.apply(batch);
+  }
+
+  /**
+   * Gives the metadata tablet to a server; the root's version stands for the coordinator's epoch.
+   */
+  public void assignRoot(Assignment move) {
+    MetadataBatch batch = new MetadataBatch(batchIds.get());
+    addMove(batch, move);
+    root.apply(batch);
+  }
+
+  private static void addMove(MetadataBatch batch, Assignment move) {
+    TabletRecord before = move.before();
+    requireLocation(batch, before);
+    putLocation(batch, move.after());
+    for (LogReference log : move.after().logs()) {
+      if (!before.logs().contains(log)) {
+        batch.put(before.row(), new Column(LOGS, log.qualifier()), Bytes.EMPTY);
+      }
+    }
+    batch.mark(before.row(), COORDINATOR_BATCH);
   }
 
   private static void requireLocation(MetadataBatch batch, TabletRecord tablet) {

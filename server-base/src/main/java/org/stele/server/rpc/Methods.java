@@ -2,9 +2,9 @@ package org.stele.server.rpc;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.thrift.TBase;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The methods an endpoint serves, by name; with and without the service's name in front of it, as
@@ -33,14 +33,14 @@ public final class Methods {
     return this;
   }
 
-  /** Null if there is no such method. */
-  @Nullable Method<?> find(String name) {
-    return byName.get(name);
+  /** Each method under both of its names. */
+  Map<String, Method<?>> byName() {
+    return Map.copyOf(byName);
   }
 
   /** All names, for the test that compares them with the IDL. */
-  public java.util.Set<String> names() {
-    return java.util.Set.copyOf(byName.keySet());
+  public Set<String> names() {
+    return Set.copyOf(byName.keySet());
   }
 
   record Method<A extends TBase<?, ?>>(

@@ -25,12 +25,12 @@ public final class LookupAnswer {
     return cells;
   }
 
-  /** Whether the row is larger than the answer: a scan goes on at {@link #position}. */
+  /** Whether the row is larger than the answer: a scan goes on after {@link #position}. */
   public boolean more() {
     return position != null;
   }
 
-  /** Where a scan finds the rest of the row, if there is one. */
+  /** The key of the last cell given, if there are more. */
   public byte @Nullable [] position() {
     return position;
   }

@@ -1,0 +1,44 @@
+package org.stele.client.cli.data;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+
+/** Counts the bytes that were read from a stream. Used by one thread. */
+final class CountingInputStream extends FilterInputStream {
+  private long count;
+
+  CountingInputStream(InputStream in) {
+    super(in);
+  }
+
+  long count() {
+    return count;
+  }
+
+  @Override
+  public int read() throws IOException {
+    int b = super.read();
+    count += b < 0 ? 0 : 1;
+    return b;
+  }
+
+  @Override
+  public int read(byte[] buffer, int offset, int length) throws IOException {
+    int read = super.read(buffer, offset, length);
+    count += Math.max(0, read);
+    return read;
+  }
+
+  @Override
+  public long skip(long n) throws IOException {
+    long skipped = super.skip(n);
+    count += skipped;
+    return skipped;
+  }
+
+  @Override
+  public boolean markSupported() {
+    return false;
+  }
+}

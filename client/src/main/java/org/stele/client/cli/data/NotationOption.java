@@ -1,0 +1,52 @@
+package org.stele.client.cli.data;
+
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.stele.client.cli.Notation;
+import org.stele.core.data.Bytes;
+import org.stele.core.data.Column;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** How a command's rows, columns and values are written; malformed ones are wrong usage. */
+final class NotationOption {
+  @Spec(Spec.Target.MIXEE)
+  private CommandSpec command;
+
+  @Option(
+      names = "--hex",
+      description = "Rows, columns and values are hex digits, in arguments and in output.")
+  private boolean hex;
+
+  Notation notation() {
+    return hex ? Notation.HEX : Notation.ESCAPED;
+  }
+
+  Bytes bytes(String argument) {
+    return read(argument, notation()::parse);
+  }
+
+  @Nullable Bytes bytesOrNull(@Nullable String argument) {
+    return argument == null ? null : bytes(argument);
+  }
+
+  Column column(String argument) {
+    return read(argument, notation()::parseColumn);
+  }
+
+  List<Column> columns(List<String> arguments) {
+    return arguments.stream().map(this::column).toList();
+  }
+
+  /** Turns what is not allowed in the arguments into wrong usage. */
+  <A, T> T read(A argument, Function<A, T> reader) {
+    try {
+      return reader.apply(argument);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+}

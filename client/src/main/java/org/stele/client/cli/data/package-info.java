@@ -1,0 +1,5 @@
+/** Commands on tables and their cells. */
+@NullMarked
+package org.stele.client.cli.data;
+
+import org.jspecify.annotations.NullMarked;

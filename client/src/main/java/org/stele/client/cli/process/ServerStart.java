@@ -1,0 +1,104 @@
+package org.stele.client.cli.process;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.stele.client.cli.CommandContext;
+import org.stele.client.cli.CommandFailure;
+import org.stele.client.instance.ServerProcess;
+
+/** Starts the server of a directory in the background and waits until it serves. */
+final class ServerStart {
+  private static final long POLL_MILLIS = 50;
+
+  private final CommandContext context;
+  private final Path directory;
+
+  ServerStart(CommandContext context, Path directory) {
+    this.context = context;
+    this.directory = directory;
+  }
+
+  /** Starts the server, unless one runs, and says what became of it. */
+  void run(List<String> serverArguments) throws IOException {
+    Optional<ServerProcess> running = ServerProcess.find(directory);
+    if (running.isPresent()) {
+      report(await(null, null), "is running already");
+      return;
+    }
+    ServerLauncher launcher = new ServerLauncher(directory, context.home());
+    Process child = launcher.launch(serverArguments, context.environment());
+    report(await(child, launcher), "is ready");
+  }
+
+  private void report(Readiness readiness, String what) {
+    if (context.json()) {
+      context.printJson(readiness.toJson());
+    } else {
+      context
+          .out()
+          .line(
+              "Stele "
+                  + readiness.version()
+                  + " in "
+                  + directory
+                  + " "
+                  + what
+                  + " (pid "
+                  + readiness.pid()
+                  + "): address "
+                  + readiness.address()
+                  + ", ZooKeeper "
+                  + readiness.zookeeper());
+    }
+  }
+
+  /**
+   * Waits until the directory's server is ready.
+   *
+   * @param child the process that was started, null if there was a server before
+   */
+  private Readiness await(@Nullable Process child, @Nullable ServerLauncher launcher)
+      throws IOException {
+    long deadline = context.clock().nanos() + context.timeout().toNanos();
+    String reason = "it has not come up";
+    do {
+      Optional<ServerProcess> server = ServerProcess.find(directory);
+      if (server.isPresent() && server.get().status() != null) {
+        Readiness readiness = Readiness.of(context, server.get());
+        if (readiness.reason() == null) {
+          return readiness;
+        }
+        reason = readiness.reason();
+      } else if (server.isPresent()) {
+        reason = "it is starting";
+      } else if (child == null) {
+        throw new CommandFailure("the server in " + directory + " ended while it started");
+      } else if (!child.isAlive() && launcher != null) {
+        throw new CommandFailure("the server did not start: " + launcher.cause());
+      }
+      pause();
+    } while (context.clock().nanos() - deadline < 0);
+    throw new CommandFailure(
+        "the server in "
+            + directory
+            + " is not ready after "
+            + context.timeout().toSeconds()
+            + " s: "
+            + reason
+            + "; it goes on starting, 'stele status' tells how far it is, and its log is "
+            + directory.resolve("logs").resolve("stele.log"));
+  }
+
+  static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(POLL_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CommandFailure("interrupted", e);
+    }
+  }
+}

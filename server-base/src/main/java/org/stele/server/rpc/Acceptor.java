@@ -1,0 +1,196 @@
+package org.stele.server.rpc;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accepts connections on one thread and deals them to the selector loops in turn. Survives
+ * everything: with too many connections or no descriptors left the client gets an end of
+ * connection, not silence.
+ */
+final class Acceptor implements Runnable {
+  private static final int BACKLOG = 1024;
+  private static final long PAUSE_MILLIS = 100;
+
+  // ---- Constant
+  private final ServerSocketChannel channel;
+  private final Endpoint endpoint;
+  private final List<SelectorLoop> loops;
+
+  // ---- Used by the accepting thread
+  private int next;
+
+  /**
+   * A descriptor to let go when there is no other, so that a connection can be taken and closed.
+   */
+  private @Nullable SocketChannel reserve;
+
+  // ---- Used by all threads
+  @GuardedBy("this")
+  private boolean closed;
+
+  private Acceptor(ServerSocketChannel channel, Endpoint endpoint, List<SelectorLoop> loops) {
+    this.channel = channel;
+    this.endpoint = endpoint;
+    this.loops = List.copyOf(loops);
+  }
+
+  /**
+   * Begins to listen.
+   *
+   * @throws IOException naming the address, if it cannot be listened on
+   */
+  static Acceptor listen(InetSocketAddress address, Endpoint endpoint, List<SelectorLoop> loops)
+      throws IOException {
+    if (address.isUnresolved()) {
+      throw new IOException(
+          "cannot listen on "
+              + address.getHostString()
+              + ":"
+              + address.getPort()
+              + ": the host is not known (rpc.bind.address)");
+    }
+    ServerSocketChannel channel = ServerSocketChannel.open();
+    try {
+      channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+      channel.bind(address, BACKLOG);
+      return new Acceptor(channel, endpoint, loops);
+    } catch (IOException e) {
+      channel.close();
+      throw new IOException(
+          "cannot listen on "
+              + address.getHostString()
+              + ":"
+              + address.getPort()
+              + " (rpc.bind.address, rpc.port): "
+              + e.getMessage(),
+          e);
+    }
+  }
+
+  InetSocketAddress address() throws IOException {
+    return (InetSocketAddress) channel.getLocalAddress();
+  }
+
+  @Override
+  public void run() {
+    try {
+      openReserve();
+      while (acceptOne()) {
+        openReserve();
+      }
+    } finally {
+      close();
+      closeQuietly(reserve);
+    }
+  }
+
+  /** False when this is closed. */
+  boolean acceptOne() {
+    try {
+      deal(channel.accept());
+      return true;
+    } catch (ClosedChannelException e) {
+      return false;
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
+      endpoint.counters().acceptFailures.increment();
+      endpoint.junkLog().failed("Cannot accept a connection", e);
+      return turnAwayOne();
+    }
+  }
+
+  private void deal(SocketChannel connection) {
+    RpcCounters counters = endpoint.counters();
+    if (counters.connections.incrementAndGet() > endpoint.limits().connections()) {
+      counters.connections.decrementAndGet();
+      turnAway(
+          connection,
+          "there are rpc.connections (" + endpoint.limits().connections() + ") already");
+      return;
+    }
+    counters.accepted.increment();
+    loops.get(next).adopt(connection);
+    next = (next + 1) % loops.size();
+  }
+
+  private void turnAway(SocketChannel connection, String reason) {
+    endpoint.counters().refusedConnections.increment();
+    try (connection) {
+      if (connection.getRemoteAddress() instanceof InetSocketAddress peer) {
+        endpoint.junkLog().closed(peer, reason);
+      }
+    } catch (IOException e) { // gone already
+      endpoint.counters().acceptFailures.increment();
+    }
+  }
+
+  /** Without descriptors, gives up the spare one for a moment to end the waiting connection. */
+  private boolean turnAwayOne() {
+    if (reserve != null) {
+      closeQuietly(reserve);
+      reserve = null;
+      try {
+        turnAway(channel.accept(), "the process has no more file descriptors");
+        return true;
+      } catch (ClosedChannelException e) {
+        return false;
+      } catch (IOException | RuntimeException | OutOfMemoryError e) { // not even that: pause
+        endpoint.counters().acceptFailures.increment();
+      }
+    }
+    return pause();
+  }
+
+  /** So that a failure that lasts does not keep a processor busy; false when this is closed. */
+  private synchronized boolean pause() {
+    try {
+      if (!closed) {
+        wait(PAUSE_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+    return !closed;
+  }
+
+  private void openReserve() {
+    if (reserve == null) {
+      try {
+        reserve = SocketChannel.open();
+      } catch (IOException | OutOfMemoryError e) { // the next round tries again
+        reserve = null;
+      }
+    }
+  }
+
+  private static void closeQuietly(@Nullable SocketChannel spare) {
+    if (spare != null) {
+      try {
+        spare.close();
+      } catch (IOException e) {
+        throw new IllegalStateException("a socket that was never connected cannot be closed", e);
+      }
+    }
+  }
+
+  /** Ends accepting. Idempotent. */
+  void close() {
+    synchronized (this) {
+      closed = true;
+      notifyAll();
+    }
+    try {
+      channel.close();
+    } catch (IOException e) {
+      endpoint.counters().acceptFailures.increment();
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package org.stele.server.rpc;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Counts bytes that many connections hold together, against a limit. It refuses nothing itself:
+ * whoever holds bytes asks before it takes more. Thread-safe.
+ */
+final class ByteBudget {
+  private final long limit;
+  private final AtomicLong used = new AtomicLong();
+
+  ByteBudget(long limit) {
+    this.limit = limit;
+  }
+
+  void add(long bytes) {
+    used.addAndGet(bytes);
+  }
+
+  void remove(long bytes) {
+    used.addAndGet(-bytes);
+  }
+
+  long used() {
+    return used.get();
+  }
+
+  boolean isOver() {
+    return used.get() > limit;
+  }
+
+  /** Three quarters are in use: who holds much waits, who holds little may go on. */
+  boolean isNearlyOver() {
+    return used.get() > limit - limit / 4;
+  }
+}

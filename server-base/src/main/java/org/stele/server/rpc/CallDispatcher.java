@@ -1,0 +1,359 @@
+package org.stele.server.rpc;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import org.apache.thrift.TApplicationException;
+import org.apache.thrift.TException;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.data.ByteWriter;
+import org.stele.core.data.MalformedBytesException;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.wire.CallHeader;
+import org.stele.core.wire.MessageHeader;
+import org.stele.core.wire.ReplyHeader;
+
+/**
+ * Makes calls of frames: reads the headers, finds the method, checks the deadline, and has the call
+ * run where it belongs. Each selector loop has one; frames are dispatched on its thread.
+ */
+final class CallDispatcher {
+  /** The version of the call header, lowest and highest. */
+  private static final int HEADER_VERSION = CallHeader.VERSION;
+
+  /** Features that this release has beyond the header's version. */
+  private static final long FEATURES = 0;
+
+  /** The first byte of a message of the binary protocol before it had versions. */
+  private static final int OLD_BINARY = 0x00;
+
+  /** A call with larger arguments begins on a worker: decoding alone would hold others up. */
+  private static final int MAX_INLINE_BYTES = 256 << 10;
+
+  private static final int MAX_SHOWN_NAME = 100;
+
+  // ---- Constant
+  private final Endpoint endpoint;
+  private final MethodTable methods;
+  private final WorkerPool users;
+  private final WorkerPool system;
+  private final String instanceId;
+  private final long bootId;
+
+  // ---- Used by the selector thread
+  private final CallHeader header = new CallHeader();
+  private final MessageHeader message = new MessageHeader();
+
+  private volatile boolean closing;
+
+  CallDispatcher(
+      Endpoint endpoint,
+      MethodTable methods,
+      WorkerPool users,
+      WorkerPool system,
+      String instanceId,
+      long bootId) {
+    this.endpoint = endpoint;
+    this.methods = methods;
+    this.users = users;
+    this.system = system;
+    this.instanceId = instanceId;
+    this.bootId = bootId;
+  }
+
+  static boolean hasHeader(int firstByte) {
+    return firstByte == CallHeader.MAGIC;
+  }
+
+  /** From now on calls are answered UNAVAILABLE. */
+  void close() {
+    closing = true;
+  }
+
+  // ---- For calls
+
+  RpcCounters counters() {
+    return endpoint.counters();
+  }
+
+  long bootId() {
+    return bootId;
+  }
+
+  long nanos() {
+    return endpoint.clock().nanos();
+  }
+
+  int frameMaxBytes() {
+    return endpoint.limits().frameMaxBytes();
+  }
+
+  void reportFailure(String methodName, Throwable failure) {
+    endpoint.junkLog().failed("The handler of " + methodName + " failed", failure);
+  }
+
+  /** Hands a call to a worker of its class. */
+  void submit(Invocation call) {
+    (call.method().system ? system : users).submit(call);
+  }
+
+  // ---- Frames
+
+  void dispatch(Connection connection, byte[] array, int offset, int length, boolean owned) {
+    int firstByte = array[offset] & 0xff;
+    if (hasHeader(firstByte)) {
+      dispatchWithHeader(connection, array, offset, length, owned);
+    } else if (MessageHeader.isProtocol(firstByte)) {
+      dispatchPlain(connection, array, offset, length, owned);
+    } else if (firstByte == OLD_BINARY) {
+      sendLastWords(
+          connection,
+          true,
+          MessageHeader.BINARY,
+          "this server speaks the compact and the strict binary protocol; the message is of the"
+              + " binary protocol without version");
+    } else {
+      connection.junk(
+          "a frame that begins with "
+              + Integer.toHexString(firstByte)
+              + "; calls begin with 82 (compact), 80 (strict binary) or c5 (call header)");
+    }
+  }
+
+  private void dispatchWithHeader(
+      Connection connection, byte[] array, int offset, int length, boolean owned) {
+    int headerBytes;
+    try {
+      headerBytes = header.decode(array, offset, length);
+    } catch (MalformedBytesException e) {
+      refuseAndFinish(connection, ErrorCode.BAD_REQUEST, e.getMessage());
+      return;
+    }
+    if (header.has(CallHeader.HELLO)) {
+      greet(connection);
+      return;
+    }
+    if (!connection.greeted) {
+      refuseAndFinish(
+          connection, ErrorCode.BAD_REQUEST, "the first frame with a call header must be a HELLO");
+      return;
+    }
+    long deadline = connection.nowNanos() + endpoint.limits().deadlineDefaultNanos();
+    if (header.has(CallHeader.DEADLINE)) {
+      if (header.bootId() != bootId) {
+        refuse(
+            ErrorCode.UNAVAILABLE,
+            "the deadline is on the clock of another run of the server: boot id "
+                + Long.toHexString(header.bootId())
+                + ", this is "
+                + Long.toHexString(bootId));
+        return;
+      }
+      deadline = clamped(header.deadlineNanos(), connection.nowNanos());
+    }
+    dispatchMessage(
+        connection, array, offset + headerBytes, offset + length, owned, header, deadline);
+  }
+
+  private long clamped(long deadlineNanos, long now) {
+    long left = deadlineNanos - now;
+    return now + Math.min(left, endpoint.limits().deadlineMaxNanos());
+  }
+
+  private void dispatchPlain(
+      Connection connection, byte[] array, int offset, int length, boolean owned) {
+    long deadline = connection.nowNanos() + endpoint.limits().deadlineDefaultNanos();
+    dispatchMessage(connection, array, offset, offset + length, owned, null, deadline);
+  }
+
+  private void dispatchMessage(
+      Connection connection,
+      byte[] array,
+      int offset,
+      int end,
+      boolean owned,
+      @Nullable CallHeader callHeader,
+      long deadline) {
+    try {
+      message.decode(array, offset, end - offset);
+      if (message.type() != MessageHeader.CALL && message.type() != MessageHeader.ONEWAY) {
+        throw new MalformedBytesException(
+            "a client sends calls, not messages of type " + message.type());
+      }
+    } catch (MalformedBytesException e) {
+      counters().malformed.increment();
+      if (callHeader == null) {
+        sendLastWords(connection, true, array[offset] & 0xff, e.getMessage());
+      } else {
+        refuse(ErrorCode.BAD_REQUEST, e.getMessage());
+      }
+      return;
+    }
+    ServedMethod<?> method = methods.find(array, message.nameOffset(), message.nameLength());
+    if (method == null) {
+      refuseUnknownMethod(callHeader);
+      return;
+    }
+    method.calls.increment();
+    Invocation call = new Invocation(connection, this, method, message, deadline);
+    if (callHeader != null) {
+      call.setHeader(callHeader);
+    }
+    connection.begin(call.isPlain());
+    begin(call, connection, array, message.bodyOffset(), end, owned);
+  }
+
+  private void begin(
+      Invocation call, Connection connection, byte[] array, int offset, int end, boolean owned) {
+    if (closing) {
+      call.refuse(WorkerPool.shuttingDown());
+    } else if (call.deadlineNanos() - connection.nowNanos() <= 0) {
+      call.expire();
+    } else if (call.method().inline && end - offset <= MAX_INLINE_BYTES) {
+      call.runInline(ReplyScratch.ofThread(), array, offset, end, owned);
+    } else {
+      call.keepFrame(array, offset, end, owned);
+      submit(call);
+    }
+  }
+
+  // ---- Answers to what is no call
+
+  private void greet(Connection connection) {
+    if (connection.greeted) {
+      refuseAndFinish(connection, ErrorCode.BAD_REQUEST, "a second HELLO");
+    } else if (header.lowestVersion() > HEADER_VERSION
+        || header.highestVersion() < HEADER_VERSION) {
+      refuseAndFinish(
+          connection,
+          ErrorCode.BAD_REQUEST,
+          "the client speaks versions "
+              + header.lowestVersion()
+              + " to "
+              + header.highestVersion()
+              + " of the call header, this server speaks "
+              + HEADER_VERSION);
+    } else if ((header.requiredFeatures() & ~FEATURES) != 0) {
+      refuseAndFinish(
+          connection,
+          ErrorCode.BAD_REQUEST,
+          "the client needs features "
+              + Long.toHexString(header.requiredFeatures() & ~FEATURES)
+              + " that this server does not have");
+    } else if (!header.instanceId().isEmpty() && !header.instanceId().equals(instanceId)) {
+      refuseAndFinish(
+          connection,
+          ErrorCode.NOT_SERVING,
+          "this server belongs to instance "
+              + instanceId
+              + ", the client wants instance "
+              + header.instanceId());
+    } else {
+      connection.greeted = true;
+      send(
+          out ->
+              ReplyHeader.encodeHello(
+                  out,
+                  header.callId(),
+                  bootId,
+                  nanos(),
+                  HEADER_VERSION,
+                  FEATURES,
+                  frameMaxBytes(),
+                  instanceId));
+    }
+  }
+
+  private void refuse(ErrorCode code, @Nullable String reason) {
+    SteleException error = new SteleException(code, String.valueOf(reason));
+    send(out -> ReplyHeader.encodeRefused(out, header.callId(), bootId, nanos(), error));
+  }
+
+  /** For a peer that cannot go on: it reads why, then the end. */
+  private void refuseAndFinish(Connection connection, ErrorCode code, @Nullable String reason) {
+    counters().malformed.increment();
+    refuse(code, reason);
+    connection.finish();
+  }
+
+  private void refuseUnknownMethod(@Nullable CallHeader callHeader) {
+    counters().malformed.increment();
+    String name = message.name();
+    String text =
+        "there is no method "
+            + (name.length() > MAX_SHOWN_NAME ? name.substring(0, MAX_SHOWN_NAME) + "…" : name);
+    if (callHeader != null) {
+      refuse(ErrorCode.BAD_REQUEST, text);
+    } else if (message.type() == MessageHeader.CALL) {
+      send(
+          out ->
+              appendException(
+                  out,
+                  message.protocol(),
+                  message.sequenceId(),
+                  name.length() > MAX_SHOWN_NAME ? "" : name,
+                  TApplicationException.UNKNOWN_METHOD,
+                  text));
+    }
+  }
+
+  /**
+   * Answers a message that stands on the connection without a frame's length in front, which looks
+   * like an absurd length.
+   *
+   * @return false if it is no such message
+   */
+  boolean answerUnframed(Connection connection, byte[] array, int offset, int length) {
+    int first = array[offset] & 0xff;
+    int second = length > 1 ? array[offset + 1] & 0x1f : 0;
+    if (!MessageHeader.isProtocol(first) || second != 1) {
+      return false;
+    }
+    sendLastWords(
+        connection, false, first, "this server speaks the framed transport; use TFramedTransport");
+    return true;
+  }
+
+  /** An exception that answers no particular call, then the end of the connection. */
+  private void sendLastWords(
+      Connection connection, boolean framed, int protocol, @Nullable String reason) {
+    counters().junk.increment();
+    endpoint.junkLog().closed(connection.peer(), String.valueOf(reason));
+    ByteWriter out = new ByteWriter();
+    if (framed) {
+      out.writeInt(0);
+    }
+    appendException(
+        out, protocol, 0, "", TApplicationException.INVALID_PROTOCOL, String.valueOf(reason));
+    if (framed) {
+      out.setInt(0, out.length() - FrameDecoder.LENGTH_BYTES);
+    }
+    ReplyScratch.ofThread().turnReplies().writeBytes(out.array(), 0, out.length());
+    connection.finish();
+  }
+
+  private static void appendException(
+      ByteWriter out, int protocol, int sequenceId, String name, int type, String text) {
+    MessageHeader.encode(out, protocol, MessageHeader.EXCEPTION, sequenceId, name.getBytes(UTF_8));
+    try {
+      ReplyScratch.ofThread()
+          .writer
+          .writeException(out, protocol, new TApplicationException(type, text));
+    } catch (TException e) {
+      throw new IllegalStateException("an exception cannot be written", e);
+    }
+  }
+
+  private interface Body {
+    void append(ByteWriter out);
+  }
+
+  /** Adds a frame to the replies of this turn. */
+  private static void send(Body body) {
+    ByteWriter out = ReplyScratch.ofThread().turnReplies();
+    int begin = out.length();
+    out.writeInt(0);
+    body.append(out);
+    out.setInt(begin, out.length() - begin - FrameDecoder.LENGTH_BYTES);
+  }
+}

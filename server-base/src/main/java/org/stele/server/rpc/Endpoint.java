@@ -1,0 +1,124 @@
+package org.stele.server.rpc;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.time.Clock;
+
+/**
+ * What the connections of one server share: limits, clock, counters, and the memory they hold
+ * together. Thread-safe.
+ */
+final class Endpoint {
+  private final RpcLimits limits;
+  private final Clock clock;
+  private final RpcCounters counters;
+  private final JunkLog junkLog;
+  private final ByteBudget readBudget;
+  private final ByteBudget replyBudget;
+
+  /** Connections whose sockets are full. */
+  private final Set<Connection> blocked = ConcurrentHashMap.newKeySet();
+
+  /**
+   * The one connection that may finish its large frame while there is no room: without it, many
+   * half read frames could wait for each other.
+   */
+  private final AtomicReference<@Nullable Connection> precedence = new AtomicReference<>();
+
+  Endpoint(RpcLimits limits, Clock clock, RpcCounters counters) {
+    this.limits = limits;
+    this.clock = clock;
+    this.counters = counters;
+    junkLog = new JunkLog(clock);
+    readBudget = new ByteBudget(limits.readBytes());
+    replyBudget = new ByteBudget(limits.replyBytes());
+  }
+
+  RpcLimits limits() {
+    return limits;
+  }
+
+  Clock clock() {
+    return clock;
+  }
+
+  RpcCounters counters() {
+    return counters;
+  }
+
+  JunkLog junkLog() {
+    return junkLog;
+  }
+
+  ByteBudget readBudget() {
+    return readBudget;
+  }
+
+  ByteBudget replyBudget() {
+    return replyBudget;
+  }
+
+  Set<Connection> blocked() {
+    return blocked;
+  }
+
+  /** Whether a connection that holds so many bytes may not be read now. */
+  boolean mustWaitForMemory(Connection connection, boolean holdsMuch) {
+    if (!readBudget.isNearlyOver()) {
+      return false;
+    }
+    if (holdsMuch) {
+      return !takePrecedence(connection);
+    }
+    return readBudget.isOver();
+  }
+
+  private boolean takePrecedence(Connection connection) {
+    return precedence.get() == connection || precedence.compareAndSet(null, connection);
+  }
+
+  void giveBackPrecedence(Connection connection) {
+    if (precedence.get() == connection) {
+      precedence.set(null);
+    }
+  }
+
+  /**
+   * Keeps unsent replies within their limit: a connection with a quarter of it must go, and while
+   * all together are over it, the one that has taken nothing for the longest time.
+   */
+  void limitUnsent(Connection connection) {
+    if (connection.replies().unsentBytes() > limits.frameMaxBytes() + limits.replyBytes() / 4) {
+      giveUp(connection);
+    }
+    while (replyBudget.isOver()) {
+      Connection slowest = null;
+      for (Connection candidate : blocked) {
+        if (slowest == null
+            || candidate.replies().progressNanos() - slowest.replies().progressNanos() < 0) {
+          slowest = candidate;
+        }
+      }
+      if (slowest == null) {
+        return;
+      }
+      giveUp(slowest);
+    }
+  }
+
+  private void giveUp(Connection connection) {
+    if (blocked.remove(connection)) {
+      counters.stuck.increment();
+      junkLog.closed(
+          connection.peer(),
+          "its client does not take its replies ("
+              + connection.replies().unsentBytes()
+              + " bytes wait; rpc.reply.bytes is "
+              + limits.replyBytes()
+              + ")");
+      connection.breakOff();
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package org.stele.server.rpc;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import org.apache.thrift.TApplicationException;
+import org.apache.thrift.TBase;
+import org.apache.thrift.TException;
+import org.stele.core.concurrent.NonBlocking;
+import org.stele.core.concurrent.WouldBlockException;
+import org.stele.core.data.ByteWriter;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.wire.CallHeader;
+import org.stele.core.wire.MessageHeader;
+import org.stele.core.wire.ReplyHeader;
+import org.stele.core.wire.SteleErrors;
+
+/**
+ * One call, from its frame to its answer. Begun by a selector thread, run there or on a worker,
+ * answered by any thread; only the first answer counts.
+ */
+final class Invocation implements Call {
+  private static final VarHandle ANSWERED = answeredHandle();
+  private static final byte[] NO_FRAME = new byte[0];
+
+  // ---- Set before it is handed on
+  private final Connection connection;
+  private final CallDispatcher dispatcher;
+  private final ServedMethod<?> method;
+  private final int protocol;
+  private final int sequenceId;
+  private final boolean oneway;
+  private boolean withHeader;
+  private long callId;
+  private long clientId;
+  private String tenant = "";
+  private int attempt = 1;
+  private long traceIdHigh;
+  private long traceIdLow;
+  private long deadlineNanos;
+  private long firstAttemptNanos;
+
+  // ---- Used by the thread that has the call
+  private byte[] frame = NO_FRAME;
+  private int bodyOffset;
+  private int bodyEnd;
+  private long queueNumber;
+
+  // ---- Used by all threads
+  @SuppressWarnings("UnusedVariable") // through ANSWERED
+  private volatile int answered;
+
+  /** A call without header: its deadline is the default one. */
+  Invocation(
+      Connection connection,
+      CallDispatcher dispatcher,
+      ServedMethod<?> method,
+      MessageHeader message,
+      long deadlineNanos) {
+    this.connection = connection;
+    this.dispatcher = dispatcher;
+    this.method = method;
+    this.deadlineNanos = deadlineNanos;
+    protocol = message.protocol();
+    sequenceId = message.sequenceId();
+    oneway = message.type() == MessageHeader.ONEWAY;
+    firstAttemptNanos = connection.nowNanos();
+  }
+
+  /** It came with a header. */
+  void setHeader(CallHeader header) {
+    withHeader = true;
+    callId = header.callId();
+    clientId = header.clientId();
+    tenant = header.tenant();
+    attempt = header.attempt();
+    traceIdHigh = header.traceIdHigh();
+    traceIdLow = header.traceIdLow();
+    firstAttemptNanos -= header.sinceFirstAttemptMillis() * 1_000_000;
+  }
+
+  /** The argument structure lies in an array that this call keeps. */
+  void setFrame(byte[] newFrame, int newBodyOffset, int newBodyEnd) {
+    frame = newFrame;
+    bodyOffset = newBodyOffset;
+    bodyEnd = newBodyEnd;
+  }
+
+  ServedMethod<?> method() {
+    return method;
+  }
+
+  boolean isPlain() {
+    return !withHeader;
+  }
+
+  long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  /** When the client first tried, for the order of waiting calls. */
+  long firstAttemptNanos() {
+    return firstAttemptNanos;
+  }
+
+  /** Bytes that it holds while it waits, with what it costs itself. */
+  int frameBytes() {
+    return frame.length + 256;
+  }
+
+  long queueNumber() {
+    return queueNumber;
+  }
+
+  void setQueueNumber(long number) {
+    queueNumber = number;
+  }
+
+  // ---- Running
+
+  /** Runs it on the selector thread; the arguments lie in the loop's buffer. */
+  void runInline(ReplyScratch scratch, byte[] array, int offset, int end, boolean owned) {
+    dispatcher.counters().inline.increment();
+    boolean wouldBlock = false;
+    NonBlocking.enter();
+    try {
+      method.run(scratch.reader, protocol, array, offset, end, this);
+    } catch (WouldBlockException e) {
+      wouldBlock = true;
+    } catch (Throwable e) { // whatever a handler throws is answered for it
+      answerFailure(e);
+    } finally {
+      NonBlocking.exit();
+    }
+    if (wouldBlock) {
+      dispatcher.counters().handedOn.increment();
+      keepFrame(array, offset, end, owned);
+      dispatcher.submit(this);
+    }
+  }
+
+  /** Takes what outlives the turn of its connection. */
+  void keepFrame(byte[] array, int offset, int end, boolean owned) {
+    if (owned) {
+      setFrame(array, offset, end);
+    } else {
+      byte[] copy = Arrays.copyOfRange(array, offset, end);
+      setFrame(copy, 0, copy.length);
+    }
+  }
+
+  /** Runs it, unless it is too late. Throws nothing. */
+  void runOnWorker(long now) {
+    if (!method.canBeDoneIn(deadlineNanos - now)) {
+      expire();
+      return;
+    }
+    byte[] array = frame;
+    frame = NO_FRAME;
+    try {
+      method.run(ReplyScratch.ofThread().reader, protocol, array, bodyOffset, bodyEnd, this);
+      method.took(dispatcher.nanos() - now);
+    } catch (Throwable e) { // whatever a handler throws is answered for it
+      answerFailure(e);
+    }
+  }
+
+  private void answerFailure(Throwable failure) {
+    if (failure instanceof SteleException error) {
+      fail(error);
+    } else if (failure instanceof MalformedCallException) {
+      dispatcher.counters().malformed.increment();
+      refuseMalformed(String.valueOf(failure.getMessage()));
+    } else {
+      dispatcher.counters().failures.increment();
+      dispatcher.reportFailure(method.name, failure);
+      fail(new SteleException(ErrorCode.INTERNAL, method.name + " failed: " + failure));
+    }
+  }
+
+  // ---- Answering
+
+  @Override
+  public Caller caller() {
+    return new Caller(
+        connection.peer().getAddress(),
+        clientId,
+        tenant,
+        deadlineNanos,
+        attempt,
+        traceIdHigh,
+        traceIdLow);
+  }
+
+  @Override
+  public void reply(TBase<?, ?> result) {
+    answer(
+        (out, scratch) -> {
+          begin(out, MessageHeader.REPLY);
+          scratch.writer.write(out, protocol, result);
+        });
+  }
+
+  @Override
+  public void fail(SteleException error) {
+    answer((out, scratch) -> writeError(out, scratch, error));
+  }
+
+  /** Answers that it was not run. */
+  void refuse(SteleException error) {
+    if (error.code() == ErrorCode.BUSY) {
+      dispatcher.counters().busy.increment();
+    }
+    answer((out, scratch) -> writeRefusal(out, scratch, error));
+  }
+
+  /** Its time was over before it ran. */
+  void expire() {
+    dispatcher.counters().expired.increment();
+    refuse(
+        new SteleException(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the time for " + method.name + " was over before it could run"));
+  }
+
+  /** Answers that its bytes are wrong, in the way every Thrift library knows. */
+  void refuseMalformed(String message) {
+    if (withHeader) {
+      refuse(new SteleException(ErrorCode.BAD_REQUEST, message));
+    } else {
+      answer(
+          (out, scratch) -> {
+            begin(out, MessageHeader.EXCEPTION);
+            scratch.writer.writeException(
+                out,
+                protocol,
+                new TApplicationException(TApplicationException.PROTOCOL_ERROR, message));
+          });
+    }
+  }
+
+  private void writeRefusal(ByteWriter out, ReplyScratch scratch, SteleException error)
+      throws TException {
+    if (withHeader) {
+      ReplyHeader.encodeRefused(out, callId, dispatcher.bootId(), dispatcher.nanos(), error);
+    } else {
+      writeError(out, scratch, error);
+    }
+  }
+
+  private void writeError(ByteWriter out, ReplyScratch scratch, SteleException error)
+      throws TException {
+    begin(out, MessageHeader.REPLY);
+    scratch.writer.writeError(out, protocol, SteleErrors.toThrift(error));
+  }
+
+  private void begin(ByteWriter out, int messageType) {
+    if (withHeader) {
+      ReplyHeader.encode(out, callId, dispatcher.bootId(), dispatcher.nanos());
+    }
+    MessageHeader.encode(out, protocol, messageType, sequenceId, method.nameUtf8);
+  }
+
+  /** Writes what follows the length of a frame. */
+  private interface Body {
+    void write(ByteWriter out, ReplyScratch scratch) throws TException;
+  }
+
+  private void answer(Body body) {
+    if (!ANSWERED.compareAndSet(this, 0, 1)) {
+      dispatcher.counters().answeredTwice.increment();
+      return;
+    }
+    try {
+      if (!oneway) {
+        send(body);
+      }
+    } finally {
+      connection.end(isPlain());
+    }
+  }
+
+  private void send(Body body) {
+    ReplyScratch scratch = ReplyScratch.ofThread();
+    boolean inTurn = scratch.turnOf == connection;
+    ByteWriter out = inTurn ? scratch.turnReplies() : scratch.emptyReply();
+    int begin = out.length();
+    encode(out, begin, body, scratch);
+    if (inTurn) {
+      return;
+    }
+    ReplyBatch batch = scratch.batch;
+    if (batch == null) {
+      connection.replies().send(out.array(), 0, out.length());
+    } else {
+      connection.replies().queue(out.array(), 0, out.length());
+      batch.add(connection);
+    }
+  }
+
+  private void encode(ByteWriter out, int begin, Body body, ReplyScratch scratch) {
+    SteleException failure = null;
+    try {
+      encodeFrame(out, begin, body, scratch);
+    } catch (TException | RuntimeException | OutOfMemoryError e) {
+      dispatcher.counters().failures.increment();
+      failure =
+          new SteleException(
+              ErrorCode.INTERNAL, "the answer of " + method.name + " cannot be written: " + e);
+    }
+    int length = out.length() - begin - FrameDecoder.LENGTH_BYTES;
+    if (failure == null && length > dispatcher.frameMaxBytes()) {
+      failure =
+          new SteleException(
+              ErrorCode.TOO_LARGE,
+              "the answer of "
+                  + method.name
+                  + " has "
+                  + length
+                  + " bytes, rpc.frame.max is "
+                  + dispatcher.frameMaxBytes());
+    }
+    if (failure != null) {
+      SteleException error = failure;
+      out.truncate(begin);
+      try {
+        encodeFrame(out, begin, (to, with) -> writeError(to, with, error), scratch);
+      } catch (TException e) {
+        throw new IllegalStateException("an error cannot be written", e);
+      }
+    }
+  }
+
+  private static void encodeFrame(ByteWriter out, int begin, Body body, ReplyScratch scratch)
+      throws TException {
+    out.writeInt(0);
+    body.write(out, scratch);
+    out.setInt(begin, out.length() - begin - FrameDecoder.LENGTH_BYTES);
+  }
+
+  private static VarHandle answeredHandle() {
+    try {
+      return MethodHandles.lookup().findVarHandle(Invocation.class, "answered", int.class);
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    String header = withHeader ? " (call " + Long.toUnsignedString(callId) + ")" : "";
+    return method.name + header + " of " + connection.peer();
+  }
+}

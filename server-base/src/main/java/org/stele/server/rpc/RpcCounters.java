@@ -1,0 +1,114 @@
+package org.stele.server.rpc;
+
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What the endpoint has counted since it started. Names are those of {@link #snapshot()}.
+ * Thread-safe.
+ */
+public final class RpcCounters {
+  /** Connections accepted. */
+  final LongAdder accepted = new LongAdder();
+
+  /** Connections closed as they came, since there were too many or no descriptors. */
+  final LongAdder refusedConnections = new LongAdder();
+
+  /** Times that accepting failed. */
+  final LongAdder acceptFailures = new LongAdder();
+
+  /** Connections that are open now. */
+  final AtomicLong connections = new AtomicLong();
+
+  final LongAdder bytesRead = new LongAdder();
+  final LongAdder bytesWritten = new LongAdder();
+
+  /** Connections closed because what they sent is not this protocol. */
+  final LongAdder junk = new LongAdder();
+
+  /** Connections closed by their idle, partial-frame and write deadlines. */
+  final LongAdder timedOut = new LongAdder();
+
+  /** Connections closed because their clients do not take their replies. */
+  final LongAdder stuck = new LongAdder();
+
+  /** Calls begun on selector threads. */
+  final LongAdder inline = new LongAdder();
+
+  /** Calls that would have blocked a selector thread and went to a worker. */
+  final LongAdder handedOn = new LongAdder();
+
+  final LongAdder busy = new LongAdder();
+  final LongAdder expired = new LongAdder();
+
+  /** Calls refused because they are malformed. */
+  final LongAdder malformed = new LongAdder();
+
+  /** Calls whose handler failed in a way that is not a typed error. */
+  final LongAdder failures = new LongAdder();
+
+  /** Answers to calls that were answered before. */
+  final LongAdder answeredTwice = new LongAdder();
+
+  /** Exceptions that a selector loop survived. */
+  final LongAdder loopFailures = new LongAdder();
+
+  /** Time that selector threads spent working and waiting. */
+  final LongAdder selectorBusyNanos = new LongAdder();
+
+  final LongAdder selectorIdleNanos = new LongAdder();
+
+  private final MethodTable methods;
+  private final WorkerPool users;
+  private final WorkerPool system;
+
+  RpcCounters(MethodTable methods, WorkerPool users, WorkerPool system) {
+    this.methods = methods;
+    this.users = users;
+    this.system = system;
+  }
+
+  /** All counters by name; {@code rpc.calls.<method>} for each method that was called. */
+  public Map<String, Long> snapshot() {
+    Map<String, Long> all = new TreeMap<>();
+    all.put("rpc.connections", connections.get());
+    all.put("rpc.connections.accepted", accepted.sum());
+    all.put("rpc.connections.refused", refusedConnections.sum());
+    all.put("rpc.connections.junk", junk.sum());
+    all.put("rpc.connections.timed.out", timedOut.sum());
+    all.put("rpc.connections.stuck", stuck.sum());
+    all.put("rpc.accept.failures", acceptFailures.sum());
+    all.put("rpc.bytes.read", bytesRead.sum());
+    all.put("rpc.bytes.written", bytesWritten.sum());
+    all.put("rpc.inline", inline.sum());
+    all.put("rpc.handed.on", handedOn.sum());
+    all.put("rpc.busy", busy.sum());
+    all.put("rpc.expired", expired.sum());
+    all.put("rpc.malformed", malformed.sum());
+    all.put("rpc.failures", failures.sum());
+    all.put("rpc.answered.twice", answeredTwice.sum());
+    all.put("rpc.loop.failures", loopFailures.sum());
+    all.put("rpc.selector.busy.permille", selectorBusyPermille());
+    all.put("rpc.queue.calls", (long) users.waiting());
+    all.put("rpc.queue.system.calls", (long) system.waiting());
+    all.put("rpc.workers", (long) users.threads());
+    methods.all().forEach(method -> addCalls(all, method));
+    return all;
+  }
+
+  private static void addCalls(Map<String, Long> all, ServedMethod<?> method) {
+    long calls = method.calls.sum();
+    if (calls > 0) {
+      all.put("rpc.calls." + method.name, calls);
+    }
+  }
+
+  /** The share of their time in which selector threads work, of 1000, since the start. */
+  private long selectorBusyPermille() {
+    long busyNanos = selectorBusyNanos.sum();
+    long total = busyNanos + selectorIdleNanos.sum();
+    return total <= 0 ? 0 : busyNanos * 1000 / total;
+  }
+}

@@ -1,0 +1,64 @@
+package org.stele.server.rpc;
+
+import java.time.Duration;
+import org.stele.core.settings.Setting;
+import org.stele.core.settings.Settings;
+import org.stele.core.settings.StandardSettings;
+
+/**
+ * The endpoint's settings as its stages use them: bytes and nanoseconds.
+ *
+ * @param selectors selector threads
+ * @param frameMaxBytes largest frame, without its four length bytes
+ */
+record RpcLimits(
+    int selectors,
+    int workers,
+    int queueCalls,
+    long queueBytes,
+    int frameMaxBytes,
+    long readBytes,
+    long replyBytes,
+    int connections,
+    long idleNanos,
+    long partialNanos,
+    long writeNanos,
+    long deadlineDefaultNanos,
+    long deadlineMaxNanos) {
+
+  static RpcLimits of(Settings settings) {
+    int selectors =
+        switch (settings.get(StandardSettings.RPC_SERVER_TYPE)) {
+          case "", "threaded_selector" -> selectors(settings);
+          case "custom_hs_ha" -> 1;
+          default ->
+              throw new IllegalArgumentException(
+                  "rpc.server.type "
+                      + settings.get(StandardSettings.RPC_SERVER_TYPE)
+                      + " is not available in this release; use threaded_selector or custom_hs_ha");
+        };
+    return new RpcLimits(
+        selectors,
+        settings.get(StandardSettings.RPC_WORKERS),
+        settings.get(StandardSettings.RPC_QUEUE_CALLS),
+        settings.get(StandardSettings.RPC_QUEUE_BYTES),
+        Math.toIntExact(settings.get(StandardSettings.RPC_FRAME_MAX)),
+        settings.get(StandardSettings.RPC_READ_BYTES),
+        settings.get(StandardSettings.RPC_REPLY_BYTES),
+        settings.get(StandardSettings.RPC_CONNECTIONS),
+        nanos(settings, StandardSettings.RPC_IDLE_TIMEOUT),
+        nanos(settings, StandardSettings.RPC_PARTIAL_TIMEOUT),
+        nanos(settings, StandardSettings.RPC_WRITE_TIMEOUT),
+        nanos(settings, StandardSettings.RPC_DEADLINE_DEFAULT),
+        nanos(settings, StandardSettings.RPC_DEADLINE_MAX));
+  }
+
+  private static int selectors(Settings settings) {
+    int wanted = settings.get(StandardSettings.RPC_SELECTORS);
+    return wanted > 0 ? wanted : Math.max(2, Runtime.getRuntime().availableProcessors() / 4);
+  }
+
+  private static long nanos(Settings settings, Setting<Duration> setting) {
+    return settings.get(setting).toNanos();
+  }
+}

@@ -1,0 +1,177 @@
+package org.stele.server.rpc;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.settings.Settings;
+import org.stele.core.settings.StandardSettings;
+import org.stele.core.time.Clock;
+
+/**
+ * The endpoint of a server: accepts connections, reads frames, queues, runs and answers calls. Owns
+ * the threads {@code rpc-accept}, {@code rpc-select-N}, {@code rpc-worker-N} and {@code
+ * rpc-system-N}.
+ *
+ * <pre>
+ *   Acceptor → SelectorLoop (Connection, FrameDecoder) → CallDispatcher → [CallQueue, WorkerPool] → handler → ReplyWriter
+ * </pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class RpcServer implements AutoCloseable {
+  private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long END_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** The system class has this share of the users' workers and queue, beside theirs. */
+  private static final int SYSTEM_SHARE = 8;
+
+  private static final int MIN_SYSTEM_WORKERS = 2;
+  private static final int MIN_SYSTEM_CALLS = 64;
+
+  private final Settings settings;
+  private final Endpoint endpoint;
+  private final WorkerPool users;
+  private final WorkerPool system;
+  private final List<CallDispatcher> dispatchers = new ArrayList<>();
+  private final List<SelectorLoop> loops = new ArrayList<>();
+  private final List<Thread> loopThreads = new ArrayList<>();
+
+  @GuardedBy("this")
+  private @Nullable Acceptor acceptor;
+
+  @GuardedBy("this")
+  private @Nullable InetSocketAddress address;
+
+  @GuardedBy("this")
+  private boolean closed;
+
+  /**
+   * @param methods complete: later additions are not seen
+   * @param instanceId told to clients, which may expect another one
+   * @param bootId random per run of the process: deadlines made for another run are refused
+   * @throws IllegalArgumentException if {@code rpc.server.type} is one that is not available
+   * @throws IOException if the operating system gives no selector
+   */
+  public RpcServer(Settings settings, Methods methods, Clock clock, String instanceId, long bootId)
+      throws IOException {
+    this.settings = settings;
+    RpcLimits limits = RpcLimits.of(settings);
+    MethodTable table = new MethodTable(methods);
+    users =
+        new WorkerPool(
+            "rpc-worker", limits.workers(), limits.queueCalls(), limits.queueBytes(), clock);
+    system =
+        new WorkerPool(
+            "rpc-system",
+            Math.max(MIN_SYSTEM_WORKERS, limits.workers() / SYSTEM_SHARE),
+            Math.max(MIN_SYSTEM_CALLS, limits.queueCalls() / SYSTEM_SHARE),
+            limits.queueBytes() / SYSTEM_SHARE,
+            clock);
+    endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system));
+    for (int i = 0; i < limits.selectors(); i++) {
+      CallDispatcher dispatcher =
+          new CallDispatcher(endpoint, table, users, system, instanceId, bootId);
+      dispatchers.add(dispatcher);
+      loops.add(new SelectorLoop(endpoint, dispatcher, i == 0 ? this::expire : now -> {}));
+    }
+  }
+
+  private void expire(long now) {
+    users.expire(now);
+    system.expire(now);
+  }
+
+  /**
+   * Listens, and serves from now on.
+   *
+   * @throws IOException naming address and port, if they cannot be listened on
+   */
+  public synchronized void start() throws IOException {
+    if (acceptor != null || closed) {
+      throw new IllegalStateException("an endpoint is started once");
+    }
+    InetSocketAddress wanted =
+        new InetSocketAddress(
+            settings.get(StandardSettings.RPC_BIND_ADDRESS),
+            settings.get(StandardSettings.RPC_PORT));
+    Acceptor listening = Acceptor.listen(wanted, endpoint, loops);
+    address = listening.address();
+    acceptor = listening;
+    for (int i = 0; i < loops.size(); i++) {
+      Thread thread = new Thread(loops.get(i), "rpc-select-" + i);
+      thread.setDaemon(true);
+      loopThreads.add(thread);
+      thread.start();
+    }
+    Thread thread = new Thread(listening, "rpc-accept");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Where it listens, with the real port. */
+  public synchronized InetSocketAddress address() {
+    if (address == null) {
+      throw new IllegalStateException("the endpoint is not started");
+    }
+    return address;
+  }
+
+  public RpcCounters counters() {
+    return endpoint.counters();
+  }
+
+  /**
+   * Ends within seconds: nothing new is accepted, waiting and later calls are answered UNAVAILABLE,
+   * those that run have a grace time, then everything is closed. Idempotent.
+   */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (acceptor != null) {
+      acceptor.close();
+    }
+    dispatchers.forEach(CallDispatcher::close);
+    users.close();
+    system.close();
+    loops.forEach(SelectorLoop::finish);
+    if (loopThreads.isEmpty()) {
+      loops.forEach(SelectorLoop::end);
+      loops.forEach(SelectorLoop::run);
+      return;
+    }
+    try {
+      endThreads();
+    } catch (InterruptedException e) {
+      loops.forEach(SelectorLoop::end);
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void endThreads() throws InterruptedException {
+    Clock real = Clock.system(); // a bound that no test's clock can stop
+    long graceEnd = real.nanos() + GRACE_NANOS;
+    boolean ended =
+        users.awaitEnd(graceEnd - real.nanos()) && system.awaitEnd(graceEnd - real.nanos());
+    if (!ended) {
+      users.interrupt();
+      system.interrupt();
+    }
+    join(graceEnd);
+    loops.forEach(SelectorLoop::end);
+    join(real.nanos() + END_NANOS);
+  }
+
+  private void join(long untilNanos) throws InterruptedException {
+    for (Thread thread : loopThreads) {
+      long left = TimeUnit.NANOSECONDS.toMillis(untilNanos - Clock.system().nanos());
+      thread.join(Math.max(1, left));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package org.stele.server.rpc;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.apache.thrift.TBase;
+import org.apache.thrift.TException;
+import org.stele.core.wire.StructReader;
+
+/** A method as the endpoint serves it, and what it has learned about it. Thread-safe. */
+final class ServedMethod<A extends TBase<?, ?>> {
+  final String name;
+  final byte[] nameUtf8;
+  final boolean inline;
+  final boolean system;
+  final LongAdder calls = new LongAdder();
+
+  private final Supplier<A> arguments;
+  private final Handler<A> handler;
+
+  /**
+   * The least time that a worker has lately taken for it, so that a call with less time left is not
+   * begun. Races between workers do no harm.
+   */
+  private volatile long leastNanos;
+
+  ServedMethod(Methods.Method<A> method) {
+    name = method.name();
+    nameUtf8 = method.name().getBytes(UTF_8);
+    inline = method.execution() == Execution.INLINE;
+    system = method.system();
+    arguments = method.arguments();
+    handler = method.handler();
+  }
+
+  /** Decodes the arguments and runs the handler. */
+  void run(StructReader reader, int protocol, byte[] frame, int offset, int end, Call call)
+      throws Exception {
+    A decoded = arguments.get();
+    try {
+      reader.read(protocol, frame, offset, end, decoded);
+    } catch (TException e) {
+      throw new MalformedCallException("arguments of " + name + ": " + e.getMessage());
+    }
+    handler.handle(decoded, call);
+  }
+
+  /** Whether a call with that much time left can be done in time. */
+  boolean canBeDoneIn(long nanosLeft) {
+    long least = leastNanos;
+    if (nanosLeft >= least) {
+      return nanosLeft > 0;
+    }
+    leastNanos = least - (least >> 3) - 1;
+    return false;
+  }
+
+  void took(long nanos) {
+    long least = leastNanos;
+    leastNanos = Math.min(nanos, least + (least >> 6) + 1);
+  }
+}

@@ -1,0 +1,189 @@
+package org.stele.server.rpc;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import org.apache.thrift.TApplicationException;
+import org.apache.thrift.TBase;
+import org.apache.thrift.TException;
+import org.stele.core.data.ByteWriter;
+import org.stele.core.wire.CallHeader;
+import org.stele.core.wire.MessageHeader;
+import org.stele.core.wire.ReplyHeader;
+import org.stele.core.wire.StructReader;
+import org.stele.core.wire.StructWriter;
+
+/** A socket with frames, headers and messages, each of which the test may spoil. */
+final class RawClient implements AutoCloseable {
+  private static final int TIMEOUT_MILLIS = 20_000;
+
+  final Socket socket = new Socket();
+  final ByteWriter out = new ByteWriter();
+  final ReplyHeader reply = new ReplyHeader();
+  final MessageHeader message = new MessageHeader();
+  private final StructWriter structs = new StructWriter();
+  private final DataInputStream in;
+  private byte[] frame = new byte[0];
+  private int bodyOffset;
+
+  RawClient(InetSocketAddress address) throws IOException {
+    this(address, 0);
+  }
+
+  RawClient(InetSocketAddress address, int receiveBuffer) throws IOException {
+    if (receiveBuffer > 0) {
+      socket.setReceiveBufferSize(receiveBuffer);
+    }
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(TIMEOUT_MILLIS);
+    socket.connect(address, TIMEOUT_MILLIS);
+    in = new DataInputStream(socket.getInputStream());
+  }
+
+  /** Opens a connection with headers. */
+  static RawClient greeted(InetSocketAddress address) throws IOException {
+    RawClient client = new RawClient(address);
+    client.hello(1, 1, 0, "").flush();
+    client.readReply();
+    if (!client.reply.isHello()) {
+      throw new IOException("no answer to HELLO");
+    }
+    return client;
+  }
+
+  RawClient hello(int lowest, int highest, long features, String instance) {
+    int begin = beginFrame();
+    new CallHeader().reset(0, 7).setHello(lowest, highest, features, instance).encode(out);
+    return endFrame(begin);
+  }
+
+  RawClient call(CallHeader header, String method, TBase<?, ?> args) throws TException {
+    int begin = beginFrame();
+    header.encode(out);
+    message(MessageHeader.COMPACT, MessageHeader.CALL, method, 1, args);
+    return endFrame(begin);
+  }
+
+  RawClient call(long id, String method, TBase<?, ?> args) throws TException {
+    return call(new CallHeader().reset(id, 7), method, args);
+  }
+
+  RawClient plainCall(int protocol, int type, String method, int sequence, TBase<?, ?> args)
+      throws TException {
+    int begin = beginFrame();
+    message(protocol, type, method, sequence, args);
+    return endFrame(begin);
+  }
+
+  void message(int protocol, int type, String method, int sequence, TBase<?, ?> args)
+      throws TException {
+    MessageHeader.encode(out, protocol, type, sequence, method.getBytes(StandardCharsets.UTF_8));
+    structs.write(out, protocol, args);
+  }
+
+  int beginFrame() {
+    int begin = out.length();
+    out.writeInt(0);
+    return begin;
+  }
+
+  RawClient endFrame(int begin) {
+    out.setInt(begin, out.length() - begin - 4);
+    return this;
+  }
+
+  RawClient frame(byte[] payload) {
+    out.writeInt(payload.length).writeBytes(payload);
+    return this;
+  }
+
+  RawClient raw(byte[] bytes) {
+    out.writeBytes(bytes);
+    return this;
+  }
+
+  /** Sends what was gathered. */
+  RawClient flush() throws IOException {
+    byte[] bytes = out.toByteArray();
+    out.clear();
+    socket.getOutputStream().write(bytes);
+    return this;
+  }
+
+  /** Sends the first bytes of what was gathered. */
+  void flushOnly(int count) throws IOException {
+    byte[] bytes = out.toByteArray();
+    out.clear();
+    socket.getOutputStream().write(bytes, 0, Math.min(count, bytes.length));
+  }
+
+  /** Reads one frame, which must be there within the socket's timeout. */
+  byte[] readFrame() throws IOException {
+    frame = new byte[in.readInt()];
+    in.readFully(frame);
+    return frame;
+  }
+
+  /** Reads a frame with header; returns the call id. */
+  long readReply() throws IOException {
+    readFrame();
+    bodyOffset = reply.decode(frame, 0, frame.length);
+    if (!reply.isHello() && !reply.isRefused()) {
+      message.decode(frame, bodyOffset, frame.length - bodyOffset);
+    }
+    return reply.callId();
+  }
+
+  /** Reads a frame without header. */
+  MessageHeader readPlain() throws IOException {
+    readFrame();
+    message.decode(frame, 0, frame.length);
+    return message;
+  }
+
+  /** Decodes the structure of the frame read last. */
+  <T extends TBase<?, ?>> T body(T into) throws TException {
+    new StructReader().read(message.protocol(), frame, message.bodyOffset(), frame.length, into);
+    return into;
+  }
+
+  /** The exception in the frame read last. */
+  TApplicationException exception() throws TException {
+    if (message.type() != MessageHeader.EXCEPTION) {
+      throw new IllegalStateException("message type " + message.type());
+    }
+    return StructReader.readException(
+        message.protocol(), frame, message.bodyOffset(), frame.length);
+  }
+
+  InputStream input() {
+    return in;
+  }
+
+  /** Waits for the server's end of the connection; returns how many bytes came before it. */
+  int readToEnd() throws IOException {
+    int count = 0;
+    try {
+      while (in.read() >= 0) {
+        count++;
+      }
+    } catch (java.net.SocketException e) { // a reset is an end, too
+      return count;
+    }
+    return count;
+  }
+
+  /** Closes with RST. */
+  void reset() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

@@ -1,0 +1,272 @@
+package org.stele.tserver.coordinator;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.io.Closeable;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.stele.core.coordination.Leadership;
+import org.stele.core.data.Bytes;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.time.Clock;
+import org.stele.server.metadata.MetadataStore;
+
+/**
+ * Stands for the coordinator's role and does its work on the thread {@code coordinator}, never on a
+ * thread that answers calls: its own calls may come to this very server. Operations come through a
+ * bounded queue; what changes in the cluster wakes the thread by {@link #nudge()}.
+ *
+ * <p>Thread-safe. {@link #step()} is one turn of the thread, for tests.
+ */
+public final class Coordinator implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(Coordinator.class);
+
+  /** While servers are at work: first short, since most of their work is. */
+  private static final long WAIT_LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+  private static final long WAIT_MOST_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+  private static final long FAILED_LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+  private static final long FAILED_MOST_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** A watch may have been missed. */
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+  private static final int MAX_ASKED = 1000;
+
+  // Constant.
+  private final Reconciler reconciler;
+  private final Leftovers leftovers;
+  private final long leftoversNanos;
+  private final Clock clock;
+  private final Function<Leadership.Listener, Leadership> standing;
+  private final Thread thread;
+
+  @GuardedBy("this")
+  private final List<TableOperation> asked = new ArrayList<>();
+
+  @GuardedBy("this")
+  private boolean leading;
+
+  @GuardedBy("this")
+  private boolean nudged;
+
+  @GuardedBy("this")
+  private boolean closed;
+
+  @GuardedBy("this")
+  private @Nullable Leadership leadership;
+
+  // Of the coordinator's thread.
+  private long pauseNanos;
+  private long leftoversDueNanos;
+
+  /** The states of tablets as of the last pass. */
+  private volatile Map<String, TabletStatus> statuses = Map.of();
+
+  /**
+   * @param ids gives ids of tables and tablets: random, never used before
+   * @param leftoversEvery how often to look for what dead servers left
+   * @param standing makes this server stand for the role
+   */
+  public Coordinator(
+      MetadataStore store,
+      LiveServers liveServers,
+      TabletCommands commands,
+      LogFence fence,
+      Leftovers leftovers,
+      Duration leftoversEvery,
+      Supplier<String> ids,
+      Clock clock,
+      Function<Leadership.Listener, Leadership> standing) {
+    this.reconciler = new Reconciler(store, liveServers, commands, fence, ids, clock);
+    this.leftovers = leftovers;
+    this.leftoversNanos = leftoversEvery.toNanos();
+    this.leftoversDueNanos = clock.nanos();
+    this.clock = clock;
+    this.standing = standing;
+    this.thread = new Thread(this::run, "coordinator");
+    thread.setDaemon(true);
+  }
+
+  /** Starts the thread and stands for the role. */
+  public Coordinator start() {
+    thread.start();
+    Leadership made =
+        standing.apply(
+            new Leadership.Listener() {
+              @Override
+              public void leading() {
+                setLeading(true);
+              }
+
+              @Override
+              public void notLeading() {
+                setLeading(false);
+              }
+            });
+    synchronized (this) {
+      leadership = made;
+    }
+    return this;
+  }
+
+  private synchronized void setLeading(boolean now) {
+    leading = now;
+    nudged = true;
+    notifyAll();
+  }
+
+  public synchronized boolean isLeading() {
+    return leading;
+  }
+
+  /** Something may have changed: look at once. */
+  public synchronized void nudge() {
+    nudged = true;
+    notifyAll();
+  }
+
+  /**
+   * Makes a table; the result, its id, comes when all its tablets are served.
+   *
+   * @param splits ascending
+   * @param settings checked
+   */
+  public CompletableFuture<String> createTable(
+      String name, List<Bytes> splits, Map<String, String> settings, long deadlineNanos) {
+    return ask(
+        new TableOperation.Create(
+            name, splits, settings, deadlineNanos, new CompletableFuture<>()));
+  }
+
+  /** Deletes a table; the result comes when nothing is left but its files. */
+  public CompletableFuture<String> deleteTable(String name, long deadlineNanos) {
+    return ask(new TableOperation.Delete(name, deadlineNanos, new CompletableFuture<>()));
+  }
+
+  private synchronized CompletableFuture<String> ask(TableOperation operation) {
+    if (closed || !leading) {
+      operation
+          .result()
+          .completeExceptionally(
+              new SteleException(
+                  ErrorCode.UNAVAILABLE, "this server is not the coordinator, or not yet"));
+    } else if (asked.size() >= MAX_ASKED) {
+      operation
+          .result()
+          .completeExceptionally(
+              SteleException.busy(MAX_ASKED + " table operations wait already", 1000));
+    } else {
+      asked.add(operation);
+      nudge();
+    }
+    return operation.result();
+  }
+
+  /** Why a tablet is not served, or how it is; null if that is not known here. */
+  public @Nullable TabletStatus status(String tabletId) {
+    return statuses.get(tabletId);
+  }
+
+  private void run() {
+    try {
+      while (awaitTurn()) {
+        step();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      reconciler.resign();
+    }
+  }
+
+  private synchronized boolean awaitTurn() throws InterruptedException {
+    if (!nudged && !closed) {
+      TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, pauseNanos));
+    }
+    nudged = false;
+    return !closed;
+  }
+
+  /** One turn: takes what was asked for, makes one pass. */
+  void step() {
+    boolean leads;
+    synchronized (this) {
+      asked.forEach(reconciler::ask);
+      asked.clear();
+      leads = leading;
+    }
+    if (!leads) {
+      reconciler.resign();
+      pauseNanos = IDLE_NANOS;
+      return;
+    }
+    try {
+      Progress progress = reconciler.pass();
+      statuses = Map.copyOf(reconciler.statuses());
+      if (progress == Progress.WAITING) {
+        pauseNanos = longer(WAIT_LEAST_NANOS, WAIT_MOST_NANOS);
+      } else {
+        pauseNanos = IDLE_NANOS;
+        removeLeftovers();
+      }
+    } catch (IOException | RuntimeException e) {
+      reconciler.forget();
+      pauseNanos = longer(FAILED_LEAST_NANOS, FAILED_MOST_NANOS);
+      LOG.warn(
+          "the coordinator begins anew in {} ms", TimeUnit.NANOSECONDS.toMillis(pauseNanos), e);
+    }
+  }
+
+  private void removeLeftovers() throws IOException {
+    if (clock.nanos() - leftoversDueNanos >= 0) {
+      leftoversDueNanos = clock.nanos() + leftoversNanos;
+      reconciler.removeLeftovers(leftovers);
+    }
+  }
+
+  /** Twice as long as before, within bounds; the shortest if the one before was the idle pause. */
+  private long longer(long least, long most) {
+    return pauseNanos >= IDLE_NANOS ? least : Math.max(least, Math.min(2 * pauseNanos, most));
+  }
+
+  /** Gives the role up and ends the thread; what was asked for fails. Idempotent. */
+  @Override
+  public void close() {
+    Leadership held;
+    synchronized (this) {
+      closed = true;
+      held = leadership;
+      leadership = null;
+      notifyAll();
+    }
+    if (held != null) {
+      held.close();
+    }
+    try {
+      thread.join(CLOSE_LIMIT.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    synchronized (this) {
+      asked.forEach(
+          operation ->
+              operation
+                  .result()
+                  .completeExceptionally(
+                      new SteleException(ErrorCode.UNAVAILABLE, "the server is stopping")));
+      asked.clear();
+    }
+  }
+}

@@ -1,0 +1,9 @@
+package org.stele.tserver.coordinator;
+
+/** What a pass of the reconciler says about the next one. */
+enum Progress {
+  /** Everything is as it should be. */
+  SETTLED,
+  /** Servers are at work: look again soon. */
+  WAITING
+}
