@@ -90,6 +90,15 @@ public final class PackedCellsWriter {
     return cells;
   }
 
+  /**
+   * Takes cells back: only the first {@code keptCells} stay, which had {@code keptLength} bytes. No
+   * cell may be added afterwards before {@link #clear()}.
+   */
+  public void truncate(int keptLength, int keptCells) {
+    out.truncate(keptLength);
+    cells = keptCells;
+  }
+
   /** Bytes so far. */
   public int length() {
     return out.length();

@@ -25,12 +25,12 @@ public final class LookupAnswer {
     return cells;
   }
 
-  /** Whether the row is larger than the answer: a scan goes on after {@link #position}. */
+  /** Whether the row is larger than the answer: a scan goes on at {@link #position}. */
   public boolean more() {
     return position != null;
   }
 
-  /** The key of the last cell given, if there are more. */
+  /** Where a scan finds the rest of the row, if there is one. */
   public byte @Nullable [] position() {
     return position;
   }

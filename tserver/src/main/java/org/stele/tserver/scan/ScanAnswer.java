@@ -7,7 +7,8 @@ import org.stele.tserver.tablet.TabletExtent;
 /**
  * One batch of a scan.
  *
- * @param cells packed; {@code array()} up to {@code length()}
+ * @param cells packed; {@code array()} up to {@code length()}; this thread's, good until its next
+ *     scan
  * @param extent that was served: after {@code atEnd} the scan goes on at its end row, nowhere else
  * @param atEnd nothing of the range is left in the extent
  * @param position the last key examined, to be given to the next batch; null if {@code atEnd}, or

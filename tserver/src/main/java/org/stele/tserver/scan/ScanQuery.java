@@ -13,7 +13,7 @@ import org.stele.core.data.Column;
  * @param maxRows limit of this batch; 0: none
  * @param maxCells limit of this batch; 0: none
  * @param maxBytes limit of the packed cells; 0: that of the server
- * @param position of the batch before, null at first: go on after the key it names
+ * @param position of the answer before, null at first: where to go on
  * @param readSequence with a position inside a row: that at which the row was begun; else 0
  * @param bypassCache blocks read are not put into the cache
  * @param deadlineNanos on the server's clock; a batch ends before it

@@ -1,0 +1,23 @@
+package org.stele.tserver.tablet;
+
+import org.stele.tserver.files.FileSet;
+import org.stele.tserver.memtable.Memtable;
+
+/**
+ * A memtable that gets no more cells and waits to be in a sorted file.
+ *
+ * @param memtable all cells of the tablet with a sequence up to {@code lastSequence} that are in no
+ *     file
+ * @param firstSequence none of its cells has a lower one
+ * @param lastSequence everything placed up to it is applied or given up, and nothing above it is in
+ *     the memtable
+ * @param timeFloor at least every time given to one of its cells, in milliseconds
+ */
+public record FrozenMemtable(
+    Memtable memtable, long firstSequence, long lastSequence, long timeFloor) {
+
+  /** Whether nothing older is left that a delete marker of the memtable could hide. */
+  public static boolean isOldest(FileSet files) {
+    return files.isEmpty();
+  }
+}

@@ -1,0 +1,188 @@
+package org.stele.tserver.tablet;
+
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.data.Bytes;
+import org.stele.tserver.write.WriteTarget;
+import org.stele.tserver.write.WriteTargets;
+
+/**
+ * The tablets of this server: by table and row for reads and writes, by id for commands. Reads are
+ * lock-free and allocate nothing: they see one immutable snapshot, which each change replaces.
+ * Thread-safe.
+ */
+public final class TabletMap implements WriteTargets {
+  private volatile Map<String, TableTablets> byTable = Map.of();
+  private volatile Map<String, Tablet> byId = Map.of();
+
+  /**
+   * Adds a tablet in any state.
+   *
+   * @throws IllegalStateException if its id is taken or its rows overlap those of another
+   */
+  public synchronized void add(Tablet tablet) {
+    Map<String, Tablet> ids = new HashMap<>(byId);
+    if (ids.put(tablet.tabletId(), tablet) != null) {
+      throw new IllegalStateException(tablet + " is here already");
+    }
+    Map<String, TableTablets> tables = new HashMap<>(byTable);
+    tables.merge(
+        tablet.tableId(), TableTablets.of(List.of(tablet)), (before, added) -> before.with(tablet));
+    byTable = tables;
+    byId = ids;
+  }
+
+  /** Removes a tablet; nothing happens if it is not there. */
+  public synchronized void remove(Tablet tablet) {
+    if (byId.get(tablet.tabletId()) != tablet) {
+      return;
+    }
+    Map<String, Tablet> ids = new HashMap<>(byId);
+    ids.remove(tablet.tabletId());
+    Map<String, TableTablets> tables = new HashMap<>(byTable);
+    tables.computeIfPresent(tablet.tableId(), (id, before) -> before.without(tablet));
+    byTable = tables;
+    byId = ids;
+  }
+
+  /** The tablet that has the row, in whatever state; null if it is not here. */
+  public @Nullable Tablet find(String tableId, byte[] row, int offset, int length) {
+    TableTablets tablets = byTable.get(tableId);
+    return tablets == null ? null : tablets.find(row, offset, length);
+  }
+
+  @Override
+  public @Nullable WriteTarget find(String tableId, Bytes row) {
+    Tablet tablet = find(tableId, row.unsafeArray(), 0, row.length());
+    return tablet != null && tablet.takesWrites() ? tablet : null;
+  }
+
+  /**
+   * The tablet with the first cells at or after an encoded key; null if it is not here.
+   *
+   * @param key empty: the first tablet of the table
+   */
+  public @Nullable Tablet findByKey(String tableId, byte[] key) {
+    TableTablets tablets = byTable.get(tableId);
+    return tablets == null ? null : tablets.findByKey(key);
+  }
+
+  public @Nullable Tablet get(String tabletId) {
+    return byId.get(tabletId);
+  }
+
+  /** All tablets, in no order: a snapshot. */
+  public Collection<Tablet> all() {
+    return byId.values();
+  }
+
+  public int size() {
+    return byId.size();
+  }
+
+  /** The tablets of one table in order of their rows. */
+  private static final class TableTablets {
+    private final List<Tablet> sorted;
+    private final @Nullable Bytes[] endRows;
+    private final byte @Nullable [][] upperKeys;
+
+    private TableTablets(List<Tablet> sorted) {
+      this.sorted = sorted;
+      this.endRows = sorted.stream().map(tablet -> tablet.extent().endRow()).toArray(Bytes[]::new);
+      this.upperKeys =
+          sorted.stream().map(tablet -> tablet.extent().upperKey()).toArray(byte[][]::new);
+    }
+
+    static TableTablets of(List<Tablet> sorted) {
+      return new TableTablets(sorted);
+    }
+
+    TableTablets with(Tablet added) {
+      int at = indexOf(added.extent());
+      Tablet[] next = new Tablet[sorted.size() + 1];
+      for (int i = 0; i < sorted.size(); i++) {
+        next[i < at ? i : i + 1] = sorted.get(i);
+      }
+      next[at] = added;
+      TableTablets tablets = of(Arrays.asList(next));
+      tablets.check(at, added);
+      return tablets;
+    }
+
+    private int indexOf(TabletExtent extent) {
+      Bytes end = extent.endRow();
+      return end == null ? sorted.size() : firstAtOrAfter(end.unsafeArray(), 0, end.length());
+    }
+
+    /** The tablets before and behind {@code added} must have other rows. */
+    private void check(int at, Tablet added) {
+      if (at > 0) {
+        checkOrder(sorted.get(at - 1), added);
+      }
+      if (at + 1 < sorted.size()) {
+        checkOrder(added, sorted.get(at + 1));
+      }
+    }
+
+    private static void checkOrder(Tablet lower, Tablet upper) {
+      Bytes end = lower.extent().endRow();
+      Bytes start = upper.extent().previousEndRow();
+      if (end == null || start == null || end.compareTo(start) > 0) {
+        throw new IllegalStateException(lower + " and " + upper + " overlap");
+      }
+    }
+
+    @Nullable TableTablets without(Tablet removed) {
+      List<Tablet> next = sorted.stream().filter(tablet -> tablet != removed).toList();
+      return next.isEmpty() ? null : of(next);
+    }
+
+    /** Index of the first tablet whose end row is at or after the row. */
+    private int firstAtOrAfter(byte[] row, int offset, int length) {
+      int low = 0;
+      int high = endRows.length;
+      while (low < high) {
+        int middle = (low + high) >>> 1;
+        Bytes end = endRows[middle];
+        if (end != null && TabletExtent.compare(row, offset, length, end) > 0) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      return low;
+    }
+
+    @Nullable Tablet find(byte[] row, int offset, int length) {
+      int at = firstAtOrAfter(row, offset, length);
+      if (at == sorted.size()) {
+        return null;
+      }
+      Tablet tablet = sorted.get(at);
+      return tablet.extent().contains(row, offset, length) ? tablet : null;
+    }
+
+    @Nullable Tablet findByKey(byte[] key) {
+      int low = 0;
+      int high = upperKeys.length;
+      while (low < high) {
+        int middle = (low + high) >>> 1;
+        byte[] upper = upperKeys[middle];
+        if (upper != null && Arrays.compareUnsigned(upper, key) <= 0) {
+          low = middle + 1;
+        } else {
+          high = middle;
+        }
+      }
+      if (low == sorted.size()) {
+        return null;
+      }
+      Tablet tablet = sorted.get(low);
+      return Arrays.compareUnsigned(tablet.extent().lowerKey(), key) <= 0 ? tablet : null;
+    }
+  }
+}
