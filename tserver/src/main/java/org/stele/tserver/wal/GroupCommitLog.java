@@ -79,7 +79,7 @@ import org.stele.tserver.wal.LogGroup.Fate;
 public final class GroupCommitLog implements WriteAheadLog {
   private static final Logger LOG = LoggerFactory.getLogger(GroupCommitLog.class);
 
-  /** A group that has so many bytes, or entries, takes no more. */
+  /** A group that has so many bytes (or as many as a file), or entries, takes no more. */
   private static final int GROUP_BYTES = 2 << 20;
 
   private static final int GROUP_ENTRIES = 8192;
@@ -402,7 +402,8 @@ public final class GroupCommitLog implements WriteAheadLog {
   private LogGroup fillGroup(LogFileWriter file) {
     LogGroup group = new LogGroup();
     file.startGroup();
-    while (file.groupBytes() < GROUP_BYTES && group.size() < GROUP_ENTRIES) {
+    long most = Math.min(GROUP_BYTES, options.fileBytes());
+    while (file.groupBytes() < most && group.size() < GROUP_ENTRIES) {
       LogEntry entry = waiting.poll();
       if (entry == null) {
         break;
