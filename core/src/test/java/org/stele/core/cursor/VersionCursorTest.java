@@ -214,7 +214,8 @@ class VersionCursorTest {
       }
     }
     CountingCursor source = new CountingCursor(ListCursor.of(all));
-    CellCursor cursor = reader(source, ALL, 1, List.of(Column.of("f", "0500"), Column.of("f", "0900")));
+    CellCursor cursor =
+        reader(source, ALL, 1, List.of(Column.of("f", "0500"), Column.of("f", "0900")));
     assertEquals(20, Cursors.cells(cursor, START).size());
     assertTrue(source.moves < 500, source.moves + " moves");
   }

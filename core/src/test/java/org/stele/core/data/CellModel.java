@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a reader should see, worked out the slow way from everything ever written: an oracle for
- * tests. It knows neither encoded keys nor the order in which cells are stored, so that it shares no
- * mistake with them. Not thread-safe.
+ * tests. It knows neither encoded keys nor the order in which cells are stored, so that it shares
+ * no mistake with them. Not thread-safe.
  */
 public final class CellModel {
   private static final Comparator<Cell> ORDER =
@@ -187,8 +187,7 @@ public final class CellModel {
 
   /** Compares the parts the bound has; 0: the bound names the cell. */
   private static int compare(Cell cell, Bound bound) {
-    List<Bytes> parts =
-        List.of(cell.row(), cell.family(), cell.qualifier(), cell.visibility());
+    List<Bytes> parts = List.of(cell.row(), cell.family(), cell.qualifier(), cell.visibility());
     for (int i = 0; i < bound.parts().size(); i++) {
       int order = parts.get(i).compareTo(bound.parts().get(i));
       if (order != 0) {

@@ -7,11 +7,25 @@ import java.util.Random;
 
 /** Makes random histories in few rows, columns and timestamps, so that they meet often. */
 public final class RandomEntries {
-  /** Parts that have tripped others: empty, zeros, the sign bit, all ones, prefixes of each other. */
+  /**
+   * Parts that have tripped others: empty, zeros, the sign bit, all ones, prefixes of each other.
+   */
   private static final List<Bytes> PARTS =
       List.of(
-          hex(""), hex("00"), hex("0000"), hex("00ff"), hex("01"), hex("0100"), hex("61"),
-          hex("6100"), hex("61ff"), hex("6162"), hex("7f"), hex("80"), hex("ff"), hex("ffff"));
+          hex(""),
+          hex("00"),
+          hex("0000"),
+          hex("00ff"),
+          hex("01"),
+          hex("0100"),
+          hex("61"),
+          hex("6100"),
+          hex("61ff"),
+          hex("6162"),
+          hex("7f"),
+          hex("80"),
+          hex("ff"),
+          hex("ffff"));
 
   private final Random random;
   private final int parts;
