@@ -7,6 +7,7 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -91,6 +92,24 @@ public final class CommandContext {
   /** The instance the options and the environment name. */
   public Target target() {
     return Target.of(options.connect(), options.directory(), environment(), home());
+  }
+
+  /** Whether an option names the instance, and not only the environment or the default. */
+  public boolean isInstanceNamed() {
+    return options.connect() != null || options.directory() != null;
+  }
+
+  /** The words that run {@code stele} as a process: its script, or this class path without one. */
+  public List<String> steleCommand() {
+    Path home = home();
+    if (home != null) {
+      return List.of(home.resolve("bin").resolve("stele").toString());
+    }
+    return List.of(
+        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-cp",
+        System.getProperty("java.class.path"),
+        Main.class.getName());
   }
 
   /** The directory of a standalone instance, for commands that work on nothing else. */

@@ -9,6 +9,9 @@ import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.ServiceLoader;
 import org.stele.core.settings.SettingType;
 import org.stele.core.time.Clock;
@@ -31,10 +34,8 @@ public final class Main {
     RootCommand root = new RootCommand();
     context = new CommandContext(surroundings, root);
     commandLine = new CommandLine(root);
-    for (CommandProvider provider : providers) {
-      for (Object command : provider.commands(context)) {
-        commandLine.addSubcommand(command);
-      }
+    for (CommandLine command : subcommands(providers)) {
+      commandLine.addSubcommand(command);
     }
     PrintWriter messages = new PrintWriter(surroundings.err(), true, UTF_8);
     commandLine
@@ -49,6 +50,16 @@ public final class Main {
         .setExitCodeExceptionMapper(e -> FAILED)
         .setParameterExceptionHandler((e, arguments) -> reportUsage(e, messages))
         .setExecutionExceptionHandler((e, command, result) -> report(e));
+  }
+
+  /** The commands of all providers, in order of their names. */
+  private List<CommandLine> subcommands(Iterable<CommandProvider> providers) {
+    List<CommandLine> commands = new ArrayList<>();
+    for (CommandProvider provider : providers) {
+      provider.commands(context).forEach(command -> commands.add(new CommandLine(command)));
+    }
+    commands.sort(Comparator.comparing(CommandLine::getCommandName));
+    return commands;
   }
 
   public static void main(String[] arguments) {

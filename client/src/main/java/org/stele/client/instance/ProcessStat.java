@@ -35,8 +35,11 @@ public record ProcessStat(char state, long userTicks, long systemTicks, long sta
     }
   }
 
-  /** The fields after the name, which stands in parentheses and may contain blanks and more. */
-  static ProcessStat parse(String stat) {
+  /**
+   * Reads a stat file. The fields come after the name, which stands in parentheses and may contain
+   * blanks and more.
+   */
+  public static ProcessStat parse(String stat) {
     String[] fields = stat.substring(stat.lastIndexOf(')') + 1).trim().split(" ");
     if (fields.length < 20) {
       throw new MalformedBytesException("not the stat file of a process: " + stat);

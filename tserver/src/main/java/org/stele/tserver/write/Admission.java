@@ -49,10 +49,6 @@ final class Admission implements Closeable {
   @GuardedBy("lock")
   private long waitingBytes;
 
-  /** Something was given back since the last look. */
-  @GuardedBy("lock")
-  private boolean room;
-
   @GuardedBy("lock")
   private boolean closed;
 
@@ -107,7 +103,6 @@ final class Admission implements Closeable {
     }
     lock.lock();
     try {
-      room = true;
       changed.signal();
     } finally {
       lock.unlock();
@@ -136,7 +131,6 @@ final class Admission implements Closeable {
       waitingBytes += write.bytes();
       waiting.incrementAndGet();
       counters.waited().increment();
-      room = true;
       changed.signal();
       return true;
     } finally {
@@ -169,11 +163,9 @@ final class Admission implements Closeable {
   private boolean awaitWork() throws InterruptedException {
     lock.lock();
     try {
-      long left = LOOK_AGAIN_NANOS;
-      while (waiting.get() > 0 && !closed && !room && left > 0) {
-        left = changed.awaitNanos(left);
+      if (waiting.get() > 0 && !closed) {
+        changed.awaitNanos(LOOK_AGAIN_NANOS);
       }
-      room = false;
       while (waiting.get() == 0 && !closed) {
         changed.await();
       }

@@ -25,7 +25,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "load",
     description = {
-      "Load a csv or tsv file: its header line names the columns, each further line is a row.",
+      "Load a csv or tsv file.",
+      "Its header line names the columns, each further line is a row.",
       "A column FAMILY:QUALIFIER goes there, one without a colon into --family. Fields are taken byte",
       "for byte; an empty field is an empty value. --format cells reads what 'stele scan' prints.",
       "A bad line is named and left out; then the exit code is 1."

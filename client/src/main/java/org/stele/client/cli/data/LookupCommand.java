@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "lookup",
     description = {
-      "Print the cells of rows: row, FAMILY:QUALIFIER and value, with tabs between.",
+      "Print the cells of rows.",
+      "Each cell is a line: row, FAMILY:QUALIFIER and value, with tabs between.",
       "A row that does not exist prints nothing."
     })
 final class LookupCommand implements Callable<Integer> {

@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "scan",
     description = {
-      "Print the cells of a table in order: row, FAMILY:QUALIFIER and value, with tabs between.",
+      "Print the cells of a table in order, or count them.",
+      "Each cell is a line: row, FAMILY:QUALIFIER and value, with tabs between.",
       "Rows from --start up to --stop, or those with a prefix, or single ones; else all."
     },
     sortOptions = false)

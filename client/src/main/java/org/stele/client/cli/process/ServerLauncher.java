@@ -11,7 +11,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
 
 /**
@@ -19,33 +21,38 @@ import org.stele.client.cli.CommandFailure;
  * is empty and its output goes to {@code DIR/logs/stele.out}.
  */
 final class ServerLauncher {
-  private static final String OUTPUT = "stele.out";
-
   /** Of the last lines of a log, for an error message. */
   private static final int TAIL_BYTES = 16 << 10;
 
-  private final Path directory;
-  private final @Nullable Path home;
-  private final Path output;
-  private long outputStart;
+  /** As conf/log4j2-server.xml lays lines out. */
+  private static final Pattern ERROR_LINE = Pattern.compile("\\S+ ERROR .*? - (.*)");
 
-  ServerLauncher(Path directory, @Nullable Path home) {
+  private final CommandContext context;
+  private final Path directory;
+  private final Path output;
+  private final Path log;
+  private long outputStart;
+  private long logStart;
+
+  ServerLauncher(CommandContext context, Path directory) {
+    this.context = context;
     this.directory = directory;
-    this.home = home;
-    this.output = directory.resolve("logs").resolve(OUTPUT);
+    this.output = directory.resolve("logs").resolve("stele.out");
+    this.log = directory.resolve("logs").resolve("stele.log");
   }
 
   /** Starts the server. */
-  Process launch(List<String> serverArguments, Map<String, String> environment) throws IOException {
+  Process launch(List<String> serverArguments) throws IOException {
     makePrivateDirectory(directory);
     makePrivateDirectory(output.resolveSibling(""));
     makePrivateFile(output);
     outputStart = Files.size(output);
+    logStart = Files.exists(log) ? Files.size(log) : 0;
     List<String> command = new ArrayList<>();
-    if (isOnPath("setsid", environment)) {
+    if (isOnPath("setsid", context.environment())) {
       command.add("setsid");
     }
-    command.addAll(stele());
+    command.addAll(context.steleCommand());
     command.add("standalone");
     command.add("--dir");
     command.add(directory.toString());
@@ -58,38 +65,30 @@ final class ServerLauncher {
         .start();
   }
 
-  /** The command that runs {@code stele}: its script, or this JVM's class path without one. */
-  private List<String> stele() {
-    if (home != null) {
-      return List.of(home.resolve("bin").resolve("stele").toString());
-    }
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp",
-        System.getProperty("java.class.path"),
-        "org.stele.client.cli.Main");
-  }
-
-  /** Why the server that was launched ended: the last thing it said. */
+  /** Why the server that was launched ended: the last error of its log, else its last words. */
   String cause() throws IOException {
-    String cause = null;
-    for (String line : tail(output, outputStart)) {
-      if (!line.isBlank()) {
-        cause = line;
-      }
+    String error = null;
+    for (String line : tail(log, logStart)) {
+      Matcher matcher = ERROR_LINE.matcher(line);
+      error = matcher.matches() ? matcher.group(1) : error;
     }
-    return cause == null
-        ? "it left no message, see " + output.resolveSibling("stele.log")
-        : strip(cause);
+    for (String line : error == null ? tail(output, outputStart) : List.<String>of()) {
+      error = line.isBlank() ? error : line;
+    }
+    if (error == null) {
+      return "it left no message in " + log.getParent();
+    }
+    return error.startsWith("stele: ") ? error.substring("stele: ".length()) : error;
   }
 
-  private static String strip(String line) {
-    return line.startsWith("stele: ") ? line.substring("stele: ".length()) : line;
-  }
-
+  /** The last lines of a file, from an offset if it has not become shorter. */
   private static List<String> tail(Path file, long from) throws IOException {
+    if (!Files.exists(file)) {
+      return List.of();
+    }
     byte[] bytes = Files.readAllBytes(file);
-    int start = (int) Math.max(Math.min(from, bytes.length), bytes.length - TAIL_BYTES);
+    long begin = from <= bytes.length ? from : 0;
+    int start = (int) Math.max(begin, bytes.length - TAIL_BYTES);
     return new String(bytes, start, bytes.length - start, UTF_8).lines().toList();
   }
 

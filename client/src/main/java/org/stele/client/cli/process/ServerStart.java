@@ -29,8 +29,8 @@ final class ServerStart {
       report(await(null, null), "is running already");
       return;
     }
-    ServerLauncher launcher = new ServerLauncher(directory, context.home());
-    Process child = launcher.launch(serverArguments, context.environment());
+    ServerLauncher launcher = new ServerLauncher(context, directory);
+    Process child = launcher.launch(serverArguments);
     report(await(child, launcher), "is ready");
   }
 

@@ -9,7 +9,8 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "start",
     description = {
-      "Start ZooKeeper and a tablet server in one process in the background, and wait until it is ready.",
+      "Start a standalone server in the background, and wait until it is ready.",
+      "It is one process with a tablet server and ZooKeeper.",
       "If it does not start the cause is printed and the exit code is 1. Its log is DIR/logs/stele.log."
     })
 final class StartCommand implements Callable<Integer> {

@@ -1,0 +1,89 @@
+package org.stele.tserver.bench;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** What all benchmarks are told. */
+final class BenchOptions {
+  @Option(
+      names = "--seconds",
+      paramLabel = "S",
+      defaultValue = "10",
+      description = "How long each level is measured (default: 10).")
+  private double seconds;
+
+  @Option(
+      names = "--warmup",
+      paramLabel = "S",
+      defaultValue = "20",
+      description = "How long the load runs before the first level counts (default: 20).")
+  private double warmup;
+
+  @Option(
+      names = "--server-setting",
+      paramLabel = "NAME=VALUE",
+      arity = "1..*",
+      description = "Settings of the server that is started for the benchmark.")
+  private Map<String, String> serverSettings = new LinkedHashMap<>();
+
+  @Option(
+      names = "--temp",
+      paramLabel = "DIR",
+      description = "Where the server's directory is made, and removed (default: the system's).")
+  private @Nullable Path temp;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "Of the random rows; the same seed gives the same rows (default: 1).")
+  private long seed;
+
+  Duration measure() {
+    return duration("--seconds", seconds, 0.1);
+  }
+
+  Duration warmup() {
+    return duration("--warmup", warmup, 0);
+  }
+
+  Map<String, String> serverSettings() {
+    return serverSettings;
+  }
+
+  @Nullable Path temp() {
+    return temp;
+  }
+
+  long seed() {
+    return seed;
+  }
+
+  private static Duration duration(String option, double seconds, double least) {
+    if (!(seconds >= least && seconds <= 86_400)) {
+      throw new IllegalArgumentException(
+          option + " " + seconds + ": a number of seconds from " + least + " to 86400");
+    }
+    return Duration.ofMillis(Math.round(seconds * 1000));
+  }
+
+  /** Checks numbers of threads. */
+  static List<Integer> threads(List<Integer> threads) {
+    for (int count : threads) {
+      positive("--threads", count, 4096);
+    }
+    return threads;
+  }
+
+  static int positive(String option, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new IllegalArgumentException(option + " " + value + ": a number from 1 to " + most);
+    }
+    return value;
+  }
+}
