@@ -138,30 +138,32 @@ public final class VersionCursor extends ForwardingCursor {
     int parts = 0;
     int end = 0;
     while (parts < 4) {
-      int next = completePartEnd(key, end);
+      int next = partEnd(key, end);
       if (next < 0) {
+        break;
+      }
+      boolean complete = key[next - 1] == 1;
+      boolean amongDeletes = key[next - 1] == 0 && next < key.length;
+      if (hasScopeDeletes && parts < 2 && (complete || amongDeletes)) {
+        collectDeletes(key, next);
+      }
+      if (!complete) {
         break;
       }
       end = next;
       parts++;
-      if (hasScopeDeletes && parts <= 2) {
-        collectDeletes(key, end);
-      }
     }
     byte[] start = parts == 4 && end < key.length ? Arrays.copyOf(key, end) : key;
     source.seek(start);
     return start;
   }
 
-  /** Where the part that begins at {@code from} ends; -1 if it is not followed by others. */
-  private static int completePartEnd(byte[] key, int from) {
+  /** Where the part that begins at {@code from} ends; -1 if its end is not in the key. */
+  private static int partEnd(byte[] key, int from) {
     for (int i = from; i < key.length - 1; i++) {
       if (key[i] == 0) {
-        if (key[i + 1] == 1) {
-          return i + 2;
-        }
         if (key[i + 1] != (byte) 0xff) {
-          return -1;
+          return i + 2;
         }
         i++;
       }

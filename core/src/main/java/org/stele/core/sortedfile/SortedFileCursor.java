@@ -314,6 +314,19 @@ final class SortedFileCursor implements CellCursor {
     nextOffset = valueOffset + length;
   }
 
+  /** The key that the index has for the block the cursor is in. */
+  byte[] separator() {
+    int leaf = indexBlocks.length - 1;
+    return IndexBlocks.key(indexBlocks[leaf], indexEntries[leaf]).unsafeArray();
+  }
+
+  /** Where the block the cursor is in lies in the file. */
+  long blockOffset() {
+    int leaf = indexBlocks.length - 1;
+    IndexBlocks.readHandle(indexBlocks[leaf], indexEntries[leaf], handle);
+    return handle.readVarlong();
+  }
+
   @Override
   public boolean isValid() {
     return valid;

@@ -2,11 +2,13 @@ package org.stele.core.sortedfile;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.stele.core.concurrent.NonBlocking;
 import org.stele.core.cursor.CellCursor;
 import org.stele.core.data.ByteReader;
+import org.stele.core.data.Bytes;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.file.CorruptFileException;
@@ -26,6 +28,7 @@ public final class SortedFileReader implements Closeable {
   private final long fileId;
   private final BlockCache cache;
   private final BlockReader blocks;
+  private final SortedFileFooter footer;
   private final SortedFileProperties properties;
   private final EntryBlock root;
   private final FilterSection[] filterSections;
@@ -40,12 +43,14 @@ public final class SortedFileReader implements Closeable {
       long fileId,
       BlockCache cache,
       BlockReader blocks,
+      SortedFileFooter footer,
       SortedFileProperties properties,
       EntryBlock root) {
     this.input = input;
     this.fileId = fileId;
     this.cache = cache;
     this.blocks = blocks;
+    this.footer = footer;
     this.properties = properties;
     this.root = root;
     this.probes = properties.filter().probes();
@@ -75,7 +80,7 @@ public final class SortedFileReader implements Closeable {
       EntryBlock root =
           blocks.readIndex(
               index.rootOffset(), index.rootLength(), properties.entries() == 0 ? 0 : 1);
-      return new SortedFileReader(input, fileId, cache, blocks, properties, root);
+      return new SortedFileReader(input, fileId, cache, blocks, footer, properties, root);
     } catch (IOException | RuntimeException | Error e) {
       input.close();
       throw e;
@@ -216,6 +221,64 @@ public final class SortedFileReader implements Closeable {
    */
   public CellCursor cursor(boolean cacheBlocks) {
     return new SortedFileCursor(this, cacheBlocks);
+  }
+
+  /**
+   * About {@code count} keys that cut the file into parts of like size, ascending; fewer if the
+   * file has fewer blocks. They are made up from the cells around the cuts and need not be keys of
+   * cells. May read index blocks.
+   */
+  public List<Bytes> sampleKeys(int count) throws IOException {
+    List<EntryBlock> level = List.of(root);
+    int entries = root.entryCount;
+    for (int depth = 1; depth < indexLevels() && entries < count; depth++) {
+      List<EntryBlock> below = new ArrayList<>();
+      entries = 0;
+      for (EntryBlock index : level) {
+        for (int i = 0; i < index.entryCount; i++) {
+          EntryBlock child = indexBlock(index, i, new ByteReader());
+          below.add(child);
+          entries += child.entryCount;
+        }
+      }
+      level = below;
+    }
+    List<Bytes> keys = new ArrayList<>();
+    for (EntryBlock index : level) {
+      for (int i = 0; i < index.entryCount; i++) {
+        keys.add(IndexBlocks.key(index, i));
+      }
+    }
+    if (!keys.isEmpty()) {
+      keys.remove(keys.size() - 1); // the end of the file is no cut
+    }
+    int wanted = Math.min(Math.max(count, 0), keys.size());
+    List<Bytes> samples = new ArrayList<>(wanted);
+    for (int i = 1; i <= wanted; i++) {
+      samples.add(keys.get((int) ((long) i * keys.size() / (wanted + 1))));
+    }
+    return samples;
+  }
+
+  /** About how many bytes of the file lie before {@code key}. May read index blocks. */
+  public long approximateOffset(byte[] key) throws IOException {
+    ByteReader handle = new ByteReader();
+    EntryBlock index = root;
+    for (int level = 1; ; level++) {
+      int entry = index.lastRestartBefore(key) + 1;
+      if (entry == index.entryCount) {
+        return properties.index().rootOffset();
+      }
+      if (level == indexLevels()) {
+        IndexBlocks.readHandle(index, entry, handle);
+        return handle.readVarlong();
+      }
+      index = indexBlock(index, entry, handle);
+    }
+  }
+
+  SortedFileFooter footer() {
+    return footer;
   }
 
   EntryBlock root() {

@@ -139,7 +139,7 @@ public final class Flusher implements TabletEvents, Closeable {
   /** Writes the file, unless an attempt before has done that. */
   private WrittenFlush write(Tablet tablet, FrozenMemtable frozen) throws IOException {
     WrittenFlush before = written.get(tablet);
-    if (before != null && before.frozen == frozen) {
+    if (before != null && before.frozen.equals(frozen)) {
       return before;
     }
     WrittenFlush flush = writeFile(tablet, frozen);

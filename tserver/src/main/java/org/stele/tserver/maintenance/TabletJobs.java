@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -50,7 +49,7 @@ public final class TabletJobs implements Closeable {
   private final Condition changed = lock.newCondition();
 
   @GuardedBy("lock")
-  private final Map<Tablet, Entry> entries = new IdentityHashMap<>();
+  private final IdentityHashMap<Tablet, Entry> entries = new IdentityHashMap<>();
 
   @GuardedBy("lock")
   private boolean closed;

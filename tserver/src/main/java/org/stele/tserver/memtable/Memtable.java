@@ -77,9 +77,7 @@ public final class Memtable {
     }
 
     @Nullable Node after(int level) {
-      return level == 0
-          ? (Node) NEXT.getAcquire(this)
-          : (Node) TOWER.getAcquire(requireNonNull(tower), level - 1);
+      return level == 0 ? next : (Node) TOWER.getAcquire(requireNonNull(tower), level - 1);
     }
 
     void link(int level, @Nullable Node node) {

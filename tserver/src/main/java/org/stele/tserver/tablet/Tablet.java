@@ -481,7 +481,7 @@ public final class Tablet implements WriteTarget {
   public void flushed(FrozenMemtable flushed, @Nullable TabletFile file, boolean dropped) {
     lock.lock();
     try {
-      if (frozen != flushed) {
+      if (!flushed.equals(frozen)) {
         throw new IllegalStateException("another memtable of " + identity + " was flushed");
       }
       frozen = null;

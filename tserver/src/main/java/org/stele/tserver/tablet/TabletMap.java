@@ -88,7 +88,7 @@ public final class TabletMap implements WriteTargets {
   private static final class TableTablets {
     private final List<Tablet> sorted;
     private final @Nullable Bytes[] endRows;
-    private final byte @Nullable [][] upperKeys;
+    private final byte[] @Nullable [] upperKeys;
 
     private TableTablets(List<Tablet> sorted) {
       this.sorted = sorted;

@@ -49,6 +49,10 @@ final class Admission implements Closeable {
   @GuardedBy("lock")
   private long waitingBytes;
 
+  /** Something was given back since the last look. */
+  @GuardedBy("lock")
+  private boolean room;
+
   @GuardedBy("lock")
   private boolean closed;
 
@@ -103,6 +107,7 @@ final class Admission implements Closeable {
     }
     lock.lock();
     try {
+      room = true;
       changed.signal();
     } finally {
       lock.unlock();
@@ -131,6 +136,7 @@ final class Admission implements Closeable {
       waitingBytes += write.bytes();
       waiting.incrementAndGet();
       counters.waited().increment();
+      room = true;
       changed.signal();
       return true;
     } finally {
@@ -163,9 +169,11 @@ final class Admission implements Closeable {
   private boolean awaitWork() throws InterruptedException {
     lock.lock();
     try {
-      if (waiting.get() > 0 && !closed) {
-        changed.awaitNanos(LOOK_AGAIN_NANOS);
+      long left = LOOK_AGAIN_NANOS;
+      while (waiting.get() > 0 && !closed && !room && left > 0) {
+        left = changed.awaitNanos(left);
       }
+      room = false;
       while (waiting.get() == 0 && !closed) {
         changed.await();
       }

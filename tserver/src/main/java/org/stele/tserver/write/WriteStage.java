@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.CellType;
@@ -118,7 +117,7 @@ public final class WriteStage implements Closeable {
     private final WriteBatch request;
     private final PendingBatch batch;
     private final List<TabletWrite> writes = new ArrayList<>(1);
-    private @Nullable Map<WriteTarget, TabletWrite> byTarget;
+    private @Nullable IdentityHashMap<WriteTarget, TabletWrite> byTarget;
     private @Nullable TabletWrite last;
     private int refused;
 
