@@ -30,8 +30,13 @@ final class ByteBudget {
     return used.get() > limit;
   }
 
-  /** Three quarters are in use: who holds much waits, who holds little may go on. */
-  boolean isNearlyOver() {
-    return used.get() > limit - limit / 4;
+  /** Whether more than the limit and an allowance is in use. */
+  boolean isOver(long allowance) {
+    return used.get() > limit + allowance;
+  }
+
+  /** Whether three quarters would be in use with so many bytes more. */
+  boolean isNearlyOver(long more) {
+    return used.get() + more > limit - limit / 4;
   }
 }

@@ -171,8 +171,7 @@ final class Connection implements FrameDecoder.Sink {
   }
 
   private int gather(SelectorLoop.ReadBuffer buffer) throws IOException {
-    int wanted = Math.min(frames.gatherable(), buffer.array().length);
-    int count = buffer.read(channel, 0, wanted);
+    int count = buffer.read(channel, 0, frames.gatherable(buffer.array().length));
     if (count > 0) {
       frames.gather(buffer.array(), count, this);
     }
@@ -314,6 +313,7 @@ final class Connection implements FrameDecoder.Sink {
   void junk(String reason) {
     loop.endpoint().counters().junk.increment();
     loop.endpoint().junkLog().closed(peer, reason);
+    flushTurn(loop.scratch());
     close();
   }
 
@@ -388,8 +388,8 @@ final class Connection implements FrameDecoder.Sink {
     return inFlight.get() == 0 ? 0 : limits.deadlineMaxNanos();
   }
 
-  int heldBytes() {
-    return frames.heldBytes();
+  FrameDecoder frames() {
+    return frames;
   }
 
   private void updateInterest() {

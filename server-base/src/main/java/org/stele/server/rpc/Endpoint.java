@@ -64,15 +64,21 @@ final class Endpoint {
     return blocked;
   }
 
-  /** Whether a connection that holds so many bytes may not be read now. */
-  boolean mustWaitForMemory(Connection connection, boolean holdsMuch) {
-    if (!readBudget.isNearlyOver()) {
+  /**
+   * Whether a connection may not be read now. Who gathers a large frame leaves a quarter of the
+   * room to those that send small ones.
+   *
+   * @param more bytes that reading may reserve
+   */
+  boolean mustWaitForMemory(Connection connection, boolean holdsMuch, int more) {
+    if (holdsMuch) {
+      return readBudget.isNearlyOver(more) && !takePrecedence(connection);
+    }
+    if (!readBudget.isOver()) {
       return false;
     }
-    if (holdsMuch) {
-      return !takePrecedence(connection);
-    }
-    return readBudget.isOver();
+    // what the one with precedence holds above the limit is not a reason for the others to wait
+    return precedence.get() == null || readBudget.isOver(limits.frameMaxBytes());
   }
 
   private boolean takePrecedence(Connection connection) {

@@ -78,20 +78,35 @@ final class FrameDecoder {
     return gatheredTotal > 0;
   }
 
-  /** How many more bytes the gathered frame takes. */
-  int gatherable() {
-    return gatheredTotal - keptTo;
+  /**
+   * How many bytes the gathered frame takes in one read: what fits, or what its array may grow by.
+   */
+  int gatherable(int bufferLength) {
+    int room = keptTo < kept.length ? kept.length - keptTo : gatheredTotal - keptTo;
+    return Math.min(room, bufferLength);
   }
 
-  /** Adds bytes that were read to the gathered frame, at most {@link #gatherable}. */
+  /** How much more may be reserved here by one read into a buffer of so many bytes. */
+  int nextReservation(int bufferLength) {
+    if (!isGathering()) {
+      return bufferLength;
+    }
+    return keptTo < kept.length ? 0 : grownLength(bufferLength) - kept.length;
+  }
+
+  private int grownLength(int count) {
+    long wanted = Math.max((long) keptTo + count, 2L * kept.length);
+    return (int) Math.min(wanted, gatheredTotal);
+  }
+
+  /** Adds bytes that were read to the gathered frame, at most {@link #gatherable} of them. */
   void gather(byte[] buffer, int count, Sink sink) {
     if (count > kept.length - keptTo) {
-      long wanted = Math.max((long) keptTo + count, 2L * kept.length);
-      replace(Arrays.copyOf(kept, (int) Math.min(wanted, gatheredTotal)));
+      replace(Arrays.copyOf(kept, grownLength(count)));
     }
     System.arraycopy(buffer, 0, kept, keptTo, count);
     keptTo += count;
-    if (gatherable() == 0) {
+    if (keptTo == gatheredTotal) {
       offerGathered(sink);
     }
   }

@@ -44,10 +44,10 @@ public final class RpcServer implements AutoCloseable {
   private @Nullable Acceptor acceptor;
 
   @GuardedBy("this")
-  private @Nullable InetSocketAddress address;
-
-  @GuardedBy("this")
   private boolean closed;
+
+  /** Set once. */
+  private volatile @Nullable InetSocketAddress address;
 
   /**
    * @param methods complete: later additions are not seen
@@ -113,11 +113,12 @@ public final class RpcServer implements AutoCloseable {
   }
 
   /** Where it listens, with the real port. */
-  public synchronized InetSocketAddress address() {
-    if (address == null) {
+  public InetSocketAddress address() {
+    InetSocketAddress listening = address;
+    if (listening == null) {
       throw new IllegalStateException("the endpoint is not started");
     }
-    return address;
+    return listening;
   }
 
   public RpcCounters counters() {

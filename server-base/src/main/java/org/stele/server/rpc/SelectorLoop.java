@@ -379,7 +379,9 @@ final class SelectorLoop implements Runnable {
   }
 
   boolean mustWaitForMemory(Connection connection) {
-    return endpoint.mustWaitForMemory(connection, connection.heldBytes() >= READ_BYTES / 2);
+    FrameDecoder frames = connection.frames();
+    return endpoint.mustWaitForMemory(
+        connection, frames.heldBytes() >= READ_BYTES / 2, frames.nextReservation(READ_BYTES));
   }
 
   /**

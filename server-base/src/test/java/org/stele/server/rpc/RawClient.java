@@ -1,5 +1,6 @@
 package org.stele.server.rpc;
 
+import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -40,7 +41,7 @@ final class RawClient implements AutoCloseable {
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(TIMEOUT_MILLIS);
     socket.connect(address, TIMEOUT_MILLIS);
-    in = new DataInputStream(socket.getInputStream());
+    in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 64 << 10));
   }
 
   /** Opens a connection with headers. */

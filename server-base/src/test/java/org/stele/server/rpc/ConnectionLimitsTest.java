@@ -1,0 +1,178 @@
+package org.stele.server.rpc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.stele.core.thrift.ServerService;
+import org.stele.core.time.ManualClock;
+
+/** Deadlines and memory of connections. */
+class ConnectionLimitsTest {
+  private static final String[] TIMEOUTS = {
+    "rpc.idle.timeout",
+    "60s",
+    "rpc.partial.timeout",
+    "10s",
+    "rpc.write.timeout",
+    "20s",
+    "rpc.deadline.max",
+    "100s"
+  };
+
+  @Test
+  void idleConnectionsAreClosed() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint = new EndpointFixture(clock, TIMEOUTS);
+        RawClient silent = endpoint.connect();
+        RawClient quiet = endpoint.greeted();
+        RawClient working = endpoint.greeted()) {
+      endpoint.await("rpc.connections", 3);
+      clock.advance(Duration.ofSeconds(50));
+      working.call(1, "write", EndpointFixture.write()).flush();
+      Call call = endpoint.service.writes.take();
+      clock.advance(Duration.ofSeconds(11));
+      assertEquals(0, silent.readToEnd());
+      assertEquals(0, quiet.readToEnd());
+      clock.advance(Duration.ofSeconds(60));
+      call.reply(TestService.writeResult());
+      assertEquals(1, working.readReply(), "a client that waits for its answer is not idle");
+      assertEquals(2, endpoint.count("rpc.connections.timed.out"));
+    }
+  }
+
+  @Test
+  void framesThatAreNeverWholeAreClosed() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint = new EndpointFixture(clock, TIMEOUTS);
+        RawClient slow = endpoint.greeted();
+        RawClient steady = endpoint.greeted()) {
+      steady.call(1, "ping", EndpointFixture.ping(1));
+      byte[] call = steady.out.toByteArray();
+      steady.out.clear();
+      int step = call.length / 2;
+      long read = endpoint.count("rpc.bytes.read");
+      for (int i = 0; i < 4; i++) {
+        slow.raw(new byte[] {call[i]}).flush();
+        steady.raw(java.util.Arrays.copyOfRange(call, 0, step)).flush();
+        long expected = read + (i + 1) * (1L + step) + i * (long) (call.length - step);
+        endpoint.await("rpc.bytes.read", expected);
+        clock.advance(Duration.ofSeconds(3));
+        steady.raw(java.util.Arrays.copyOfRange(call, step, call.length)).flush();
+        assertEquals(1, steady.readReply(), "each frame has its own time");
+      }
+      assertEquals(0, slow.readToEnd());
+      assertEquals(1, endpoint.count("rpc.connections.timed.out"));
+      endpoint.assertServes();
+    }
+  }
+
+  @Test
+  void clientsThatDoNotReadAreClosed() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint = new EndpointFixture(clock, TIMEOUTS);
+        RawClient deaf = new RawClient(endpoint.server.address(), 4096)) {
+      deaf.hello(1, 1, 0, "").flush();
+      deaf.readReply();
+      deaf.call(1, "ping", EndpointFixture.ping(30 << 20)).flush();
+      EndpointFixture.await(() -> endpoint.count("rpc.bytes.written") > 100_000);
+      clock.advance(Duration.ofSeconds(15));
+      endpoint.assertServes();
+      assertEquals(0, endpoint.count("rpc.connections.timed.out"));
+      clock.advance(Duration.ofSeconds(15));
+      endpoint.await("rpc.connections.timed.out", 1);
+      assertTrue(deaf.readToEnd() < 30 << 20);
+    }
+  }
+
+  @Test
+  void unsentRepliesAreBounded() throws Exception {
+    try (EndpointFixture endpoint =
+        EndpointFixture.start("rpc.reply.bytes", "16M", "rpc.frame.max", "8M")) {
+      List<RawClient> deaf = new ArrayList<>();
+      for (int i = 0; i < 12; i++) {
+        RawClient client = new RawClient(endpoint.server.address(), 4096);
+        client.hello(1, 1, 0, "").flush();
+        client.readReply();
+        client.call(1, "ping", EndpointFixture.ping(7 << 20)).flush();
+        deaf.add(client);
+        endpoint.assertServes();
+      }
+      EndpointFixture.await(() -> endpoint.count("rpc.connections.stuck") >= 6);
+      RawClient last = deaf.get(11);
+      assertEquals(1, last.readReply(), "who came last is not the slowest");
+      assertEquals(7 << 20, last.body(new ServerService.ping_result()).getSuccess().length);
+      for (RawClient client : deaf) {
+        client.close();
+      }
+      endpoint.await("rpc.connections", 0);
+    }
+  }
+
+  @Test
+  void aClientThatPipelinesAndDoesNotReadIsNotReadEither() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start();
+        RawClient client = new RawClient(endpoint.server.address(), 4096)) {
+      client.hello(1, 1, 0, "").flush();
+      client.readReply();
+      int calls = 100;
+      for (int i = 0; i < calls; i++) {
+        client.call(i, "ping", EndpointFixture.ping(1 << 20));
+      }
+      client.flush();
+      endpoint.assertServes();
+      assertTrue(endpoint.count("rpc.calls.ping") < calls, "calls wait until replies are taken");
+      for (int i = 0; i < calls; i++) {
+        client.readReply();
+        assertEquals(1 << 20, client.body(new ServerService.ping_result()).getSuccess().length);
+      }
+    }
+  }
+
+  @Test
+  void manyLargeFramesAtOnceAllArriveWithinLittleMemory() throws Exception {
+    try (EndpointFixture endpoint =
+        EndpointFixture.start("rpc.read.bytes", "2M", "rpc.frame.max", "2M")) {
+      int clients = 8;
+      List<RawClient> all = new ArrayList<>();
+      List<byte[]> rests = new ArrayList<>();
+      for (int i = 0; i < clients; i++) {
+        RawClient client = endpoint.greeted();
+        client.call(i, "ping", EndpointFixture.ping(new byte[3 << 19], 1));
+        byte[] call = client.out.toByteArray();
+        client.out.clear();
+        int half = call.length / 2;
+        client.raw(java.util.Arrays.copyOf(call, half)).flush();
+        all.add(client);
+        rests.add(java.util.Arrays.copyOfRange(call, half, call.length));
+      }
+      endpoint.assertServes();
+      List<Thread> senders = new ArrayList<>();
+      for (int i = 0; i < clients; i++) {
+        RawClient client = all.get(i);
+        byte[] rest = rests.get(i);
+        Thread sender =
+            new Thread(
+                () -> {
+                  try {
+                    client.raw(rest).flush();
+                  } catch (java.io.IOException e) {
+                    throw new java.io.UncheckedIOException(e);
+                  }
+                },
+                "sender-" + i);
+        sender.start();
+        senders.add(sender);
+      }
+      for (int i = 0; i < clients; i++) {
+        assertEquals(i, all.get(i).readReply());
+        senders.get(i).join(10_000);
+        all.get(i).close();
+      }
+      endpoint.await("rpc.connections", 0);
+    }
+  }
+}
