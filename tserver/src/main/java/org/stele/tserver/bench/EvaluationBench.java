@@ -86,6 +86,7 @@ final class EvaluationBench {
         BenchTable table = BenchTable.create(client, "bench.evaluation", tableOptions())) {
       context.say(
           String.format(
+              Locale.ROOT,
               "%,d rows with values of %,d bytes in %d tablets; server pid %s",
               data.rows(),
               data.valueBytes(),

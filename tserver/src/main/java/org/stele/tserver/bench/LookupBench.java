@@ -3,6 +3,7 @@ package org.stele.tserver.bench;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,6 +54,7 @@ final class LookupBench {
         BenchTable table = BenchTable.create(client, "bench.lookups", tableOptions())) {
       context.say(
           String.format(
+              Locale.ROOT,
               "%,d rows of %d cells in %d tablets, looked up at random, %s; server pid %s",
               rows,
               LookupData.CELLS,
@@ -103,6 +105,7 @@ final class LookupBench {
       SteleClient client, String table, LookupData data, @Nullable Long serverPid) {
     ResultTable results = new ResultTable(context, columns());
     boolean first = true;
+    LevelResult best = null;
     for (int threads : levels) {
       Level level =
           new Level(
@@ -112,8 +115,20 @@ final class LookupBench {
                   misses
                       ? missingRow(client, table, thread)
                       : existingRow(client, table, data, thread));
-      results.print(json(level.run(first ? warmUp : SETTLE, measure)));
+      LevelResult result = level.run(first ? warmUp : SETTLE, measure);
+      results.print(json(result));
       first = false;
+      if (best == null || result.requestsPerSecond() > best.requestsPerSecond()) {
+        best = result;
+      }
+    }
+    if (best != null) {
+      context.say(
+          String.format(
+              Locale.ROOT,
+              "most: %,.0f lookups/s with %d threads",
+              best.requestsPerSecond(),
+              best.threads()));
     }
   }
 
