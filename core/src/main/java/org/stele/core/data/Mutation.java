@@ -45,7 +45,7 @@ public final class Mutation {
    * Sets a column.
    *
    * @param timestamp null: given by the server
-   * @throws IllegalArgumentException if key or value are above {@link DataLimits}
+   * @throws LimitException if key or value are above {@link DataLimits}
    */
   public Mutation put(
       Bytes family, Bytes qualifier, Bytes visibility, @Nullable Long timestamp, Bytes value) {
@@ -92,8 +92,7 @@ public final class Mutation {
   /**
    * Adds an update.
    *
-   * @throws IllegalArgumentException if key, value or the whole mutation are above {@link
-   *     DataLimits}
+   * @throws LimitException if key, value or the whole mutation are above {@link DataLimits}
    */
   public Mutation add(Update update) {
     long keyBytes =
@@ -102,7 +101,7 @@ public final class Mutation {
             + update.qualifier().length()
             + update.visibility().length();
     if (keyBytes > DataLimits.MAX_KEY_BYTES) {
-      throw new IllegalArgumentException(
+      throw new LimitException(
           "key of "
               + keyBytes
               + " bytes: row, family, qualifier and visibility may have "
@@ -110,7 +109,7 @@ public final class Mutation {
               + " bytes together");
     }
     if (update.value().length() > DataLimits.MAX_VALUE_BYTES) {
-      throw new IllegalArgumentException(
+      throw new LimitException(
           "value of "
               + update.value().length()
               + " bytes: the limit is "
@@ -118,7 +117,7 @@ public final class Mutation {
     }
     long more = bytes + keyBytes + update.value().length() + KeyCodec.TRAILER_LENGTH;
     if (more > DataLimits.MAX_MUTATION_BYTES) {
-      throw new IllegalArgumentException(
+      throw new LimitException(
           "mutation of more than "
               + DataLimits.MAX_MUTATION_BYTES
               + " bytes for row of "

@@ -42,6 +42,7 @@ public final class HadoopFileStore implements FileStore {
   private static final FsPermission FILE = new FsPermission((short) 0600);
   private static final int BUFFER_BYTES = 64 << 10;
   private static final long LEASE_WAIT_MILLIS = 1000;
+  private static final Duration LEASE_LIMIT = Duration.ofMinutes(5);
 
   private final URI root;
   private final Path rootPath;
@@ -206,18 +207,18 @@ public final class HadoopFileStore implements FileStore {
    * Takes the right to write a file from its writer, which may be a process that still runs;
    * returns when the file's end is fixed. On a file system without leases nothing is to be done.
    */
-  public void recoverLease(String path, Duration limit) throws IOException {
+  public void recoverLease(String path) throws IOException {
     NonBlocking.assertMayBlock();
     if (!(files instanceof LeaseRecoverable leases)) {
       return;
     }
     Path resolved = resolve(path);
-    long deadline = clock.nanos() + limit.toNanos();
+    long deadline = clock.nanos() + LEASE_LIMIT.toNanos();
     boolean closed = leases.recoverLease(resolved);
     while (!closed) {
       if (clock.nanos() - deadline > 0) {
         throw new IOException(
-            path + ": its lease was not given up within " + limit.toSeconds() + " s");
+            path + ": its lease was not given up within " + LEASE_LIMIT.toSeconds() + " s");
       }
       LOG.info("{}: waiting for its lease", path);
       pause(path);

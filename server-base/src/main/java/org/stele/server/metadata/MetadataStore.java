@@ -72,6 +72,13 @@ public final class MetadataStore {
     return table.scan(MetadataSchema.tabletRows(tableId)).stream().map(TabletRecord::of).toList();
   }
 
+  /** The tablets of a table from that which has {@code row} on. */
+  public List<TabletRecord> tabletsFrom(String tableId, Bytes row) {
+    return table.scan(MetadataSchema.tabletRowsFrom(tableId, row)).stream()
+        .map(TabletRecord::of)
+        .toList();
+  }
+
   /**
    * Reads one tablet.
    *

@@ -46,7 +46,6 @@ public final class Coordinator implements Closeable {
 
   // Constant.
   private final Reconciler reconciler;
-  private final Leftovers leftovers;
   private final long leftoversNanos;
   private final Clock clock;
   private final Function<Leadership.Listener, Leadership> standing;
@@ -74,6 +73,8 @@ public final class Coordinator implements Closeable {
   /** The states of tablets as of the last pass. */
   private volatile Map<String, TabletStatus> statuses = Map.of();
 
+  private volatile boolean settled;
+
   /**
    * @param ids gives ids of tables and tablets: random, never used before
    * @param leftoversEvery how often to look for what dead servers left
@@ -89,8 +90,7 @@ public final class Coordinator implements Closeable {
       Supplier<String> ids,
       Clock clock,
       Function<Leadership.Listener, Leadership> standing) {
-    this.reconciler = new Reconciler(store, liveServers, commands, fence, ids, clock);
-    this.leftovers = leftovers;
+    this.reconciler = new Reconciler(store, liveServers, commands, fence, leftovers, ids, clock);
     this.leftoversNanos = leftoversEvery.toNanos();
     this.leftoversDueNanos = clock.nanos();
     this.clock = clock;
@@ -179,6 +179,11 @@ public final class Coordinator implements Closeable {
     return statuses.get(tabletId);
   }
 
+  /** Whether every tablet is open, or known to be impossible to open, as of the last pass. */
+  public boolean isSettled() {
+    return settled;
+  }
+
   private void run() {
     try {
       while (awaitTurn()) {
@@ -209,12 +214,14 @@ public final class Coordinator implements Closeable {
     }
     if (!leads) {
       reconciler.resign();
+      settled = false;
       pauseNanos = IDLE_NANOS;
       return;
     }
     try {
       Progress progress = reconciler.pass();
       statuses = Map.copyOf(reconciler.statuses());
+      settled = progress == Progress.SETTLED;
       if (progress == Progress.WAITING) {
         pauseNanos = longer(WAIT_LEAST_NANOS, WAIT_MOST_NANOS);
       } else {
@@ -222,6 +229,7 @@ public final class Coordinator implements Closeable {
         removeLeftovers();
       }
     } catch (IOException | RuntimeException e) {
+      settled = false;
       reconciler.forget();
       pauseNanos = longer(FAILED_LEAST_NANOS, FAILED_MOST_NANOS);
       LOG.warn(
@@ -232,7 +240,7 @@ public final class Coordinator implements Closeable {
   private void removeLeftovers() throws IOException {
     if (clock.nanos() - leftoversDueNanos >= 0) {
       leftoversDueNanos = clock.nanos() + leftoversNanos;
-      reconciler.removeLeftovers(leftovers);
+      reconciler.removeLeftovers();
     }
   }
 

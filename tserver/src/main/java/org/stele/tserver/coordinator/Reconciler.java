@@ -54,6 +54,7 @@ final class Reconciler {
   private final LiveServers liveServers;
   private final TabletCommands commands;
   private final LogFence fence;
+  private final Leftovers leftovers;
   private final Supplier<String> ids;
   private final Clock clock;
 
@@ -76,12 +77,14 @@ final class Reconciler {
       LiveServers liveServers,
       TabletCommands commands,
       LogFence fence,
+      Leftovers leftovers,
       Supplier<String> ids,
       Clock clock) {
     this.store = store;
     this.liveServers = liveServers;
     this.commands = commands;
     this.fence = fence;
+    this.leftovers = leftovers;
     this.ids = ids;
     this.clock = clock;
   }
@@ -124,6 +127,7 @@ final class Reconciler {
     if (epoch == 0) {
       epoch = store.raiseCoordinatorEpoch();
       mirror.load(store.tables(), store.tablets());
+      store.deletes().forEach(leftovers::collect);
       LOG.info("coordinator with epoch {}, {} tablets", epoch, mirror.tablets().size());
     }
     record(servers);
@@ -375,6 +379,9 @@ final class Reconciler {
             clock.wallMillis());
       }
       store.endDeletion(epoch, table.id());
+      store.deletes().stream()
+          .filter(file -> file.tableId().equals(table.id()))
+          .forEach(leftovers::collect);
       mirror.removeTablets(tablets);
       mirror.removeTable(table.id());
       tablets.forEach(tablet -> statuses.remove(tablet.tabletId()));
@@ -432,7 +439,7 @@ final class Reconciler {
    * Deletes the logs, and the files that no metadata lists, of fenced sessions that no tablet needs
    * any more. To be called when everything is settled.
    */
-  void removeLeftovers(Leftovers leftovers) throws IOException {
+  void removeLeftovers() throws IOException {
     List<String> sessions = fence.fencedSessions();
     if (sessions.isEmpty()) {
       return;
@@ -452,7 +459,7 @@ final class Reconciler {
     store.deletes().forEach(file -> listed.add(file.fileId()));
     for (String session : sessions) {
       if (!needed.contains(session) && !liveServers.bySession().containsKey(session)) {
-        leftovers.delete(session, listed);
+        leftovers.deleteUnlisted(session, listed);
         fence.delete(session);
         LOG.info("what session {} left is deleted", session);
       }

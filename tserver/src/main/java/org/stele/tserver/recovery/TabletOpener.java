@@ -1,0 +1,355 @@
+package org.stele.tserver.recovery;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.stele.client.location.MetadataSchema;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.file.CorruptFileException;
+import org.stele.core.file.FileStore;
+import org.stele.core.settings.Settings;
+import org.stele.server.metadata.LogReference;
+import org.stele.server.metadata.MetadataStore;
+import org.stele.server.metadata.TableRecord;
+import org.stele.server.metadata.TabletRecord;
+import org.stele.tserver.compact.Compactor;
+import org.stele.tserver.flush.Flusher;
+import org.stele.tserver.tablet.Tablet;
+import org.stele.tserver.tablet.TabletDescription;
+import org.stele.tserver.tablet.TabletEnvironment;
+import org.stele.tserver.tablet.TabletExtent;
+import org.stele.tserver.tablet.TabletIdentity;
+import org.stele.tserver.tablet.TabletMap;
+import org.stele.tserver.wal.LogCursor;
+import org.stele.tserver.wal.LogRecord;
+
+/**
+ * Opens and closes tablets of this server as the coordinator commands. Opening reads the tablet's
+ * row, replays what logs of former servers hold above its flushed sequence, opens its files, and
+ * has it flushed soon, so that the next recovery is no longer than this one. One tablet never waits
+ * for another: each is tried again by itself, after a time that grows; one whose logs or files are
+ * damaged says so, and is tried again too, in case an operator has decided.
+ *
+ * <p>Thread-safe. The work is done by the threads {@code tablet-open-N}, which this owns.
+ */
+public final class TabletOpener implements Closeable {
+  private static final Logger LOG = LoggerFactory.getLogger(TabletOpener.class);
+
+  private static final int THREADS = 4;
+  private static final long RETRY_LEAST_MILLIS = 100;
+  private static final long RETRY_MOST_MILLIS = 10_000;
+  private static final long DAMAGED_RETRY_MILLIS = 30_000;
+  private static final long CLOSE_MILLIS = 10_000;
+
+  // Constant.
+  private final String session;
+  private final MetadataStore store;
+  private final OwnedTablets owned;
+  private final TabletMap tablets;
+  private final RecoveredLogs logs;
+  private final Settings settings;
+  private final Parts parts;
+  private final ScheduledThreadPoolExecutor threads;
+
+  // Own synchronization.
+  private final AtomicInteger opening = new AtomicInteger();
+
+  /**
+   * What tablets need of their server.
+   *
+   * @param users environment of users' tablets
+   * @param system environment of the metadata tablet
+   */
+  public record Parts(
+      TabletEnvironment users, TabletEnvironment system, Flusher flusher, Compactor compactor) {}
+
+  /**
+   * @param session of this server
+   * @param settings of the server, over which tables have theirs
+   * @param files where logs of former servers are
+   */
+  public TabletOpener(
+      String session,
+      Settings settings,
+      MetadataStore store,
+      FileStore files,
+      OwnedTablets owned,
+      TabletMap tablets,
+      Parts parts) {
+    this.session = session;
+    this.settings = settings;
+    this.store = store;
+    this.logs = new RecoveredLogs(files);
+    this.owned = owned;
+    this.tablets = tablets;
+    this.parts = parts;
+    AtomicInteger number = new AtomicInteger();
+    this.threads =
+        new ScheduledThreadPoolExecutor(
+            THREADS,
+            task -> {
+              Thread thread = new Thread(task, "tablet-open-" + number.getAndIncrement());
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.setRemoveOnCancelPolicy(true);
+  }
+
+  // ---- Opening
+
+  /** Begins to open tablets that the metadata gives to this server; never blocks. Idempotent. */
+  public void open(List<String> tabletIds) {
+    List<String> users = new ArrayList<>();
+    for (String tabletId : tabletIds) {
+      if (!owned.add(tabletId)) {
+        continue;
+      }
+      if (tabletId.equals(MetadataSchema.TABLET_ID)) {
+        later(this::openRoot, 0);
+      } else {
+        users.add(tabletId);
+      }
+    }
+    if (!users.isEmpty()) {
+      later(() -> openUsers(users), 0);
+    }
+  }
+
+  private void later(Runnable task, long delayMillis) {
+    try {
+      var unused = threads.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("no tablet is opened any more: the server stops", e);
+    }
+  }
+
+  private void openRoot() {
+    try {
+      openOne(store.rootTablet(), settings);
+    } catch (RuntimeException e) {
+      LOG.warn(
+          "the root could not be read; tablet {} is opened later", MetadataSchema.TABLET_ID, e);
+      owned.forget(MetadataSchema.TABLET_ID); // the coordinator commands it again
+    }
+  }
+
+  /** One walk over the metadata serves all tablets of the command. */
+  private void openUsers(List<String> tabletIds) {
+    Map<String, TabletRecord> records = new HashMap<>();
+    Map<String, TableRecord> tables = new HashMap<>();
+    try {
+      for (TabletRecord record : store.tablets()) {
+        if (session.equals(record.session())) {
+          records.put(record.tabletId(), record);
+        }
+      }
+      store.tables().forEach(table -> tables.put(table.id(), table));
+    } catch (RuntimeException e) {
+      LOG.warn("the metadata could not be read; {} tablets are opened later", tabletIds.size(), e);
+      tabletIds.forEach(owned::forget); // the coordinator commands it again
+      return;
+    }
+    for (String tabletId : tabletIds) {
+      TabletRecord record = records.get(tabletId);
+      TableRecord table = record == null ? null : tables.get(record.tableId());
+      if (record == null || table == null) {
+        LOG.warn("tablet {} is not this server's: not opened", tabletId);
+        owned.forget(tabletId);
+      } else {
+        later(() -> openOne(record, settings.with(table.settings())), 0);
+      }
+    }
+  }
+
+  /** Opens a tablet, or tries it again later. */
+  private void openOne(TabletRecord record, Settings tableSettings) {
+    OwnedTablet owner = owned.get(record.tabletId());
+    if (owner == null || !session.equals(record.session())) {
+      owned.forget(record.tabletId());
+      return;
+    }
+    int failures = owner.begin(record);
+    opening.incrementAndGet();
+    try {
+      replayAndOpen(owner, record, tableSettings);
+    } catch (CorruptFileException e) {
+      LOG.error("tablet {} cannot be served: {}", record.tabletId(), e.getMessage());
+      owner.failed(
+          SteleException.corrupt(
+              "tablet " + record.tabletId() + " cannot be served: " + e.getMessage(),
+              e,
+              e.file(),
+              e.offset()));
+      later(() -> again(record, tableSettings), DAMAGED_RETRY_MILLIS);
+    } catch (IOException | RuntimeException e) {
+      long delay = Math.min(RETRY_LEAST_MILLIS << Math.min(failures, 20), RETRY_MOST_MILLIS);
+      LOG.warn("tablet {} is opened again in {} ms", record.tabletId(), delay, e);
+      owner.failed(
+          new SteleException(
+              ErrorCode.UNAVAILABLE,
+              "tablet " + record.tabletId() + " is not open yet: " + e.getMessage(),
+              e));
+      later(() -> again(record, tableSettings), delay);
+    } finally {
+      if (opening.decrementAndGet() == 0) {
+        logs.forget();
+      }
+    }
+  }
+
+  /** The row may have changed since: its files and references are read anew. */
+  private void again(TabletRecord before, Settings tableSettings) {
+    try {
+      boolean root = before.tabletId().equals(MetadataSchema.TABLET_ID);
+      TabletRecord now = root ? store.rootTablet() : store.tablet(before.row());
+      if (now == null || !session.equals(now.session()) || now.epoch() != before.epoch()) {
+        owned.forget(before.tabletId());
+      } else {
+        openOne(now, tableSettings);
+      }
+    } catch (RuntimeException e) {
+      LOG.warn("the row of tablet {} could not be read", before.tabletId(), e);
+      later(() -> again(before, tableSettings), RETRY_MOST_MILLIS);
+    }
+  }
+
+  private void replayAndOpen(OwnedTablet owner, TabletRecord record, Settings tableSettings)
+      throws IOException {
+    boolean system = record.tabletId().equals(MetadataSchema.TABLET_ID);
+    Tablet tablet =
+        new Tablet(
+            describe(record, tableSettings, system), system ? parts.system() : parts.users());
+    long replayed = 0;
+    try {
+      replayed = replay(tablet, record, system);
+      tablet.open();
+      tablets.add(tablet);
+    } catch (IOException | RuntimeException e) {
+      discard(tablet, e);
+      throw e;
+    }
+    owner.opened(tablet, replayed);
+    LOG.info("{} is open{}", tablet, replayed == 0 ? "" : ", with what was replayed from logs");
+    releaseLogs(tablet, record, replayed);
+  }
+
+  /** Sees to it that the logs of former servers are not needed for long. */
+  private void releaseLogs(Tablet tablet, TabletRecord record, long replayed) throws IOException {
+    if (replayed != 0) {
+      parts.flusher().request(tablet);
+    } else if (!record.logs().isEmpty()) {
+      tablet
+          .environment()
+          .catalog()
+          .commitFlush(tablet.identity(), null, record.flushed(), record.timeFloor());
+    }
+  }
+
+  /** Gives back what a tablet holds that could not be opened. */
+  private static void discard(Tablet tablet, Exception cause) {
+    try {
+      tablet.fail(String.valueOf(cause.getMessage()));
+      tablet.close();
+    } catch (RuntimeException e) {
+      cause.addSuppressed(e);
+    }
+  }
+
+  private static TabletDescription describe(
+      TabletRecord record, Settings tableSettings, boolean system) {
+    return new TabletDescription(
+        new TabletIdentity(record.tabletId(), record.tableId(), record.epoch()),
+        new TabletExtent(record.tableId(), record.previousEndRow(), record.endRow()),
+        record.files().stream().map(MetadataFileCatalog::reference).toList(),
+        record.flushed(),
+        record.timeFloor(),
+        tableSettings,
+        system);
+  }
+
+  /** Replays the logs of former servers, the oldest first; returns the last sequence replayed. */
+  private long replay(Tablet tablet, TabletRecord record, boolean system) throws IOException {
+    List<LogReference> oldestFirst =
+        record.logs().stream().sorted(Comparator.comparingInt(LogReference::epoch)).toList();
+    long last = 0;
+    for (LogReference log : oldestFirst) {
+      try (LogCursor cursor =
+          logs.of(log.session(), system)
+              .records(tablet.tabletId(), epoch -> epoch == log.epoch(), record.flushed())) {
+        for (LogRecord found = cursor.next(); found != null; found = cursor.next()) {
+          tablet.replay(found);
+          last = found.lastSequence();
+        }
+      }
+    }
+    return last;
+  }
+
+  // ---- Closing
+
+  /**
+   * Closes a tablet; done at once if it is not here.
+   *
+   * @param flush false: what is in no file is given up; only for tablets of a table that is deleted
+   * @return done when the tablet is closed; holds no thread meanwhile
+   */
+  public CompletableFuture<Void> close(String tabletId, boolean flush) {
+    OwnedTablet owner = owned.get(tabletId);
+    if (owner == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    Tablet tablet = owner.tablet();
+    if (tablet == null) {
+      if (owner.failure() == null) {
+        return CompletableFuture.failedFuture(
+            new SteleException(
+                ErrorCode.UNAVAILABLE, "tablet " + tabletId + " is just being opened"));
+      }
+      owned.remove(owner);
+      return CompletableFuture.completedFuture(null);
+    }
+    return tablet
+        .stopWrites()
+        .thenCompose(
+            settled ->
+                flush && tablet.servesReads()
+                    ? parts.flusher().flushSoon(tablet)
+                    : CompletableFuture.completedFuture(null))
+        .thenRun(() -> closeSettled(owner, tablet));
+  }
+
+  private void closeSettled(OwnedTablet owner, Tablet tablet) {
+    tablets.remove(tablet);
+    parts.flusher().forget(tablet);
+    parts.compactor().forget(tablet);
+    tablet.close();
+    tablet.log().flushed(tablet.tabletId(), tablet.publishedSequence());
+    owned.remove(owner);
+    LOG.info("{} is closed", tablet);
+  }
+
+  /** Opens nothing any more; what is open stays. Idempotent. */
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    try {
+      if (!threads.awaitTermination(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+        LOG.warn("a tablet is still being opened");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
