@@ -1,6 +1,7 @@
 package org.stele.core.compression;
 
 import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
 import org.stele.core.data.MalformedBytesException;
 
 /** Zstandard frames at the library's default level. */
@@ -12,7 +13,7 @@ final class ZstdCodec implements Codec {
 
   @Override
   public int compress(byte[] source, int offset, int length, byte[] target, int targetOffset) {
-    long compressed =
+    return (int)
         Zstd.compressByteArray(
             target,
             targetOffset,
@@ -21,20 +22,17 @@ final class ZstdCodec implements Codec {
             offset,
             length,
             Zstd.defaultCompressionLevel());
-    if (Zstd.isError(compressed)) {
-      throw new IllegalStateException("zstd cannot compress: " + Zstd.getErrorName(compressed));
-    }
-    return (int) compressed;
   }
 
   @Override
   public void decompress(
       byte[] source, int offset, int length, byte[] target, int targetOffset, int targetLength) {
-    long decompressed =
-        Zstd.decompressByteArray(target, targetOffset, targetLength, source, offset, length);
-    if (Zstd.isError(decompressed)) {
-      throw new MalformedBytesException(
-          "malformed zstd block of " + length + " bytes: " + Zstd.getErrorName(decompressed));
+    long decompressed;
+    try {
+      decompressed =
+          Zstd.decompressByteArray(target, targetOffset, targetLength, source, offset, length);
+    } catch (ZstdException e) {
+      throw new MalformedBytesException("malformed zstd block of " + length + " bytes: " + e);
     }
     if (decompressed != targetLength) {
       throw new MalformedBytesException(

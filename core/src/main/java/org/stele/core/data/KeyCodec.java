@@ -1,5 +1,8 @@
 package org.stele.core.data;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -28,6 +31,9 @@ import java.util.Arrays;
 public final class KeyCodec {
   /** Timestamp, sequence and type at the end of each key. */
   public static final int TRAILER_LENGTH = 17;
+
+  private static final VarHandle LONG =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
   private static final byte ESCAPED_ZERO = (byte) 0xff;
   private static final byte SCOPE_START = 0;
@@ -246,11 +252,7 @@ public final class KeyCodec {
   }
 
   private static long getLong(byte[] source, int offset) {
-    long value = 0;
-    for (int i = 0; i < 8; i++) {
-      value = value << 8 | (source[offset + i] & 0xff);
-    }
-    return value;
+    return (long) LONG.get(source, offset);
   }
 
   private static void writeEscaped(ByteWriter out, byte[] part, int offset, int length) {
