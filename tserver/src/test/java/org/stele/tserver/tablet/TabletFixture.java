@@ -83,6 +83,7 @@ public final class TabletFixture {
     public Clock clock = Clock.system();
     final CrashableFileStore store = new CrashableFileStore();
     final MemoryCatalog catalog = new MemoryCatalog();
+    public TabletExtent extent = new TabletExtent(TABLE, null, null);
     int run = 1;
     int epoch = 1;
     public long memoryBytes = 64 << 20;
@@ -140,28 +141,38 @@ public final class TabletFixture {
     lookups = new LookupStage(map, () -> true, 1 << 20);
     scans =
         new ScanStage(map, () -> true, clock, new ScanLimits(1 << 20, options.batchTime.toNanos()));
-    tablet = open(new TabletExtent(TABLE, null, null));
+    tablet = open(options.extent);
   }
 
   private Tablet open(TabletExtent extent) throws IOException {
-    Tablet opened =
-        new Tablet(
-            new TabletDescription(
-                new TabletIdentity("tablet1", TABLE, options.epoch),
-                extent,
-                catalog.files(),
-                catalog.flushedSequence(),
-                catalog.timeFloor(),
-                settings,
-                false),
-            new TabletEnvironment(
-                clock, files, catalog, log, memory, options.memtableBytes, flusher));
+    Tablet opened = describe("tablet1", extent, catalog);
     for (int run = 1; run < options.run; run++) {
       replay(opened, run);
     }
     opened.open();
     map.add(opened);
     return opened;
+  }
+
+  private Tablet describe(String tabletId, TabletExtent extent, MemoryCatalog row) {
+    return new Tablet(
+        new TabletDescription(
+            new TabletIdentity(tabletId, TABLE, options.epoch),
+            extent,
+            row.files(),
+            row.flushedSequence(),
+            row.timeFloor(),
+            settings,
+            false),
+        new TabletEnvironment(clock, files, row, log, memory, options.memtableBytes, flusher));
+  }
+
+  /** One more, empty tablet. */
+  public Tablet addTablet(String tabletId, TabletExtent extent) throws IOException {
+    Tablet added = describe(tabletId, extent, new MemoryCatalog());
+    added.open();
+    map.add(added);
+    return added;
   }
 
   private static String session(int run) {
@@ -181,15 +192,20 @@ public final class TabletFixture {
     }
   }
 
-  /** The machine stops without a warning; the server that is started on it afterwards. */
-  public TabletFixture crash() throws Exception {
+  /** The files lose what was not synced; writes that are under way fail. */
+  public void stopMachine() {
     store.crash();
-    writes.close();
     try {
       log.close();
     } catch (IOException e) {
-      assertTrue(log.broken().isPresent() || e.getMessage() != null, "its files are gone");
+      assertTrue(e.getMessage().contains("log"), e.getMessage());
     }
+  }
+
+  /** The machine stops without a warning; the server that is started on it afterwards. */
+  public TabletFixture crash() throws Exception {
+    stopMachine();
+    writes.close();
     flusher.close();
     compactor.close();
     options.run++;
@@ -320,15 +336,17 @@ public final class TabletFixture {
 
   /** Ends everything; then nothing may be open and no memory be taken. */
   public void close() throws Exception {
-    tablet.fail("the test ends");
+    map.all().forEach(each -> each.fail("the test ends"));
     writes.close();
     log.close();
-    tablet.stopWrites().get(WAIT_SECONDS, TimeUnit.SECONDS);
     flusher.close();
     compactor.close();
-    flusher.forget(tablet);
-    compactor.forget(tablet);
-    tablet.close();
+    for (Tablet each : map.all()) {
+      each.stopWrites().get(WAIT_SECONDS, TimeUnit.SECONDS);
+      flusher.forget(each);
+      compactor.forget(each);
+      each.close();
+    }
     assertEquals(0, memory.used(), "memory that nobody gave back");
     assertEquals(0, files.count(), "files that nobody closed");
     store.assertNoOpenHandles();
