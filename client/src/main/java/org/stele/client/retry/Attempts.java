@@ -1,0 +1,125 @@
+package org.stele.client.retry;
+
+import org.jspecify.annotations.Nullable;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.time.Clock;
+
+/**
+ * The attempts of one operation. Used by one thread at a time.
+ *
+ * <p>What it throws names operation, server, number of attempts and the last cause. Its code is that
+ * of the last failure, with two exceptions: of a change, one of whose attempts may have been done, it
+ * is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the deadline kept it from going on.
+ */
+public final class Attempts {
+  private final RetryPolicy policy;
+  private final Clock clock;
+  private final RetryPolicy.Operation operation;
+  private final boolean changes;
+  private final long startNanos;
+  private final long deadlineNanos;
+  private int attempt = 1;
+  private boolean outcomeUnknown;
+  private @Nullable AttemptException lastFailure;
+
+  Attempts(
+      RetryPolicy policy,
+      Clock clock,
+      RetryPolicy.Operation operation,
+      boolean changes,
+      long deadlineNanos) {
+    this.policy = policy;
+    this.clock = clock;
+    this.operation = operation;
+    this.changes = changes;
+    this.startNanos = clock.nanos();
+    this.deadlineNanos = deadlineNanos;
+  }
+
+  /** The number of the attempt under way, from 1. */
+  public int attempt() {
+    return attempt;
+  }
+
+  public long sinceFirstMillis() {
+    return (clock.nanos() - startNanos) / 1_000_000;
+  }
+
+  public long deadlineNanos() {
+    return deadlineNanos;
+  }
+
+  public long leftNanos() {
+    return deadlineNanos - clock.nanos();
+  }
+
+  /** The end of one attempt that begins now: after {@code timeoutNanos}, at the latest the deadline. */
+  public long attemptDeadlineNanos(long timeoutNanos) {
+    long end = clock.nanos() + timeoutNanos;
+    return end - deadlineNanos < 0 ? end : deadlineNanos;
+  }
+
+  /** Whether an attempt of this change may have been done. */
+  public boolean isOutcomeUnknown() {
+    return changes && outcomeUnknown;
+  }
+
+  /** Why the attempt before this one failed; null at the first. */
+  public @Nullable AttemptException lastFailure() {
+    return lastFailure;
+  }
+
+  /**
+   * Takes note of the failure of an attempt.
+   *
+   * @return how long to wait before the next, in nanoseconds
+   * @throws SteleException if there is to be no other
+   */
+  public long failed(AttemptException failure) {
+    lastFailure = failure;
+    outcomeUnknown |= failure.isOutcomeUnknown();
+    if (!failure.isRetryable()) {
+      throw end(failure, failure.code(), "");
+    }
+    long left = leftNanos();
+    if (left <= 0) {
+      throw end(failure, ErrorCode.DEADLINE_EXCEEDED, ", and the deadline is over");
+    }
+    if (!policy.mayRetry()) {
+      throw end(failure, failure.code(), ", and the retry budget of this client is spent");
+    }
+    return policy.waitNanos(attempt++ - 1, failure.retryAfterMillis(), left);
+  }
+
+  /** Another attempt at once, without wait and budget: the failure has shown the way. */
+  public void again(AttemptException failure) {
+    lastFailure = failure;
+    outcomeUnknown |= failure.isOutcomeUnknown();
+    attempt++;
+  }
+
+  private SteleException end(AttemptException failure, ErrorCode code, String why) {
+    SteleException reply = failure.reply();
+    ErrorCode shown = isOutcomeUnknown() ? ErrorCode.UNKNOWN_OUTCOME : code;
+    String message =
+        operation.describe()
+            + " failed at server "
+            + failure.server()
+            + " after "
+            + attempt
+            + (attempt == 1 ? " attempt" : " attempts")
+            + " in "
+            + sinceFirstMillis()
+            + " ms: "
+            + failure.getMessage()
+            + why;
+    return new SteleException(
+        shown,
+        message,
+        failure,
+        shown == ErrorCode.BUSY ? failure.retryAfterMillis() : 0,
+        reply == null ? null : reply.file(),
+        reply == null ? 0 : reply.offset());
+  }
+}

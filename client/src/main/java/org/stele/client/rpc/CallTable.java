@@ -1,0 +1,101 @@
+package org.stele.client.rpc;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The calls under way on a connection, by id. An id is the call's number on the connection above the
+ * index of its place, so that a reply finds its call without searching, and a late reply finds
+ * another id in the place. Guarded by the connection's lock.
+ */
+final class CallTable {
+  static final int MAX_CALLS = 1 << 14;
+  private static final int PLACE_BITS = 16;
+
+  private @Nullable PendingCall[] places = new PendingCall[16];
+  private int[] free = new int[16];
+  private int freeCount;
+  private int used;
+  private int size;
+  private long number;
+
+  int size() {
+    return size;
+  }
+
+  boolean isFull() {
+    return size == MAX_CALLS;
+  }
+
+  /** Gives the call its id. */
+  void add(PendingCall call) {
+    int place = freeCount > 0 ? free[--freeCount] : newPlace();
+    call.id = ++number << PLACE_BITS | place;
+    places[place] = call;
+    size++;
+  }
+
+  private int newPlace() {
+    if (used == places.length) {
+      places = Arrays.copyOf(places, used * 2);
+      free = Arrays.copyOf(free, used * 2);
+    }
+    return used++;
+  }
+
+  /** Takes a call out; null if it is not (or no more) here. */
+  @Nullable PendingCall take(long id) {
+    int place = (int) (id & ((1 << PLACE_BITS) - 1));
+    PendingCall call = place < used ? places[place] : null;
+    if (call == null || call.id != id) {
+      return null;
+    }
+    places[place] = null;
+    free[freeCount++] = place;
+    size--;
+    return call;
+  }
+
+  /** Whether a call of this connection ever had the id. */
+  boolean wasGiven(long id) {
+    long callNumber = id >>> PLACE_BITS;
+    return callNumber > 0 && callNumber <= number && (id & ((1 << PLACE_BITS) - 1)) < used;
+  }
+
+  /** Takes all calls out. */
+  List<PendingCall> takeAll() {
+    List<PendingCall> all = new ArrayList<>(size);
+    for (PendingCall call : places) {
+      if (call != null) {
+        all.add(call);
+      }
+    }
+    all.forEach(call -> take(call.id));
+    return all;
+  }
+
+  /** Takes out the asynchronous calls whose deadline is over. */
+  List<PendingCall> takeExpiredAsync(long nowNanos) {
+    List<PendingCall> expired = new ArrayList<>();
+    for (PendingCall call : places) {
+      if (call != null && call.isAsync() && call.deadlineNanos - nowNanos <= 0) {
+        expired.add(call);
+      }
+    }
+    expired.forEach(call -> take(call.id));
+    return expired;
+  }
+
+  /** The nanoseconds until the first deadline of an asynchronous call; MAX_VALUE: there is none. */
+  long nanosToFirstAsyncDeadline(long nowNanos) {
+    long least = Long.MAX_VALUE;
+    for (PendingCall call : places) {
+      if (call != null && call.isAsync()) {
+        least = Math.min(least, Math.max(0, call.deadlineNanos - nowNanos));
+      }
+    }
+    return least;
+  }
+}

@@ -1,0 +1,210 @@
+package org.stele.client.rpc;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.apache.thrift.TBase;
+import org.stele.client.retry.AttemptException;
+import org.stele.core.data.ByteWriter;
+import org.stele.core.time.Clock;
+
+/**
+ * All connections of a client, and calls over them: one attempt each; whether there is another is for
+ * {@link org.stele.client.retry.RetryPolicy} to say. Thread-safe.
+ *
+ * <p>Threads: {@code stele-client-io-N} per connection that more than one caller uses at a time;
+ * {@code stele-client-connect-N} while names are resolved, or connections for asynchronous calls made.
+ */
+public final class RpcClient implements AutoCloseable {
+  private final RpcOptions options;
+  private final Clock clock;
+  private final Connector connector;
+  private final ExecutorService connecting;
+  private final ThreadLocal<Codec> codecs;
+  private final ConcurrentHashMap<String, ServerConnections> servers = new ConcurrentHashMap<>();
+  private volatile boolean closed;
+
+  /**
+   * @param instanceId that servers must be of; empty: any
+   */
+  public RpcClient(RpcOptions options, Clock clock, Supplier<String> instanceId) {
+    this.options = options;
+    this.clock = clock;
+    this.connecting = Executors.newCachedThreadPool(threads("stele-client-connect-"));
+    this.connector =
+        new Connector(options, clock, connecting, threads("stele-client-io-"), instanceId);
+    this.codecs = ThreadLocal.withInitial(() -> new Codec(options));
+  }
+
+  private static ThreadFactory threads(String prefix) {
+    AtomicInteger number = new AtomicInteger();
+    return work -> {
+      Thread thread = new Thread(work, prefix + number.getAndIncrement());
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /**
+   * Calls and waits for the answer.
+   *
+   * @throws AttemptException if there is none
+   * @throws InterruptedException if the thread was interrupted; the call may have been done
+   */
+  <T extends TBase<T, ?>> T call(
+      String server, Method<T> method, TBase<?, ?> arguments, CallLimits limits)
+      throws InterruptedException {
+    ServerConnections connections = connections(server);
+    Connection connection =
+        connections.get(connections.placeOfThisThread(), limits.deadlineNanos());
+    Codec codec = codecs.get();
+    byte[] reply;
+    try {
+      ByteWriter frame = codec.encode(connection, server, method.name(), arguments, limits);
+      reply = connection.call(frame.array(), frame.length(), limits.deadlineNanos());
+    } finally {
+      codec.release();
+    }
+    return decode(codec, connection, server, method, reply);
+  }
+
+  private static <T extends TBase<T, ?>> T decode(
+      Codec codec, Connection connection, String server, Method<T> method, byte[] reply) {
+    try {
+      return codec.decode(server, method, reply);
+    } catch (AttemptException e) {
+      if (e.reply() == null) {
+        connection.close(e); // it broke the protocol
+      }
+      throw e;
+    }
+  }
+
+  /**
+   * Calls without waiting; the listener hears of the answer on a thread of the client, or on this one.
+   */
+  <T extends TBase<T, ?>> void callAsync(
+      String server,
+      Method<T> method,
+      TBase<?, ?> arguments,
+      CallLimits limits,
+      ReplyListener<T> listener) {
+    try {
+      ServerConnections connections = connections(server);
+      int place = connections.placeOfThisThread();
+      Connection connection = connections.existing(place);
+      if (connection != null) {
+        send(connection, server, method, arguments, limits, listener);
+        return;
+      }
+      connecting.execute(
+          () -> connectAndSend(connections, place, server, method, arguments, limits, listener));
+    } catch (RejectedExecutionException e) {
+      listener.failed(AttemptException.notSent(server, "the client is closed", e));
+    } catch (AttemptException e) {
+      listener.failed(e);
+    }
+  }
+
+  private <T extends TBase<T, ?>> void connectAndSend(
+      ServerConnections connections,
+      int place,
+      String server,
+      Method<T> method,
+      TBase<?, ?> arguments,
+      CallLimits limits,
+      ReplyListener<T> listener) {
+    Connection connection;
+    try {
+      connection = connections.get(place, limits.deadlineNanos());
+    } catch (AttemptException e) {
+      listener.failed(e);
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      listener.failed(AttemptException.notSent(server, "the client is closed", e));
+      return;
+    }
+    send(connection, server, method, arguments, limits, listener);
+  }
+
+  private <T extends TBase<T, ?>> void send(
+      Connection connection,
+      String server,
+      Method<T> method,
+      TBase<?, ?> arguments,
+      CallLimits limits,
+      ReplyListener<T> listener) {
+    Codec codec = codecs.get();
+    ByteWriter frame;
+    try {
+      frame = codec.encode(connection, server, method.name(), arguments, limits);
+    } catch (AttemptException e) {
+      listener.failed(e);
+      return;
+    }
+    PendingCall.Listener decoding =
+        new PendingCall.Listener() {
+          @Override
+          public void replied(byte[] reply) {
+            T result;
+            try {
+              result = decode(codecs.get(), connection, server, method, reply);
+            } catch (AttemptException e) {
+              listener.failed(e);
+              return;
+            }
+            listener.replied(result);
+          }
+
+          @Override
+          public void failed(AttemptException failure) {
+            listener.failed(failure);
+          }
+        };
+    try {
+      connection.callAsync(frame.array(), frame.length(), limits.deadlineNanos(), decoding);
+    } finally {
+      codec.release();
+    }
+  }
+
+  private ServerConnections connections(String server) {
+    ServerConnections known = servers.get(server);
+    if (known != null) {
+      return known;
+    }
+    if (closed) {
+      throw AttemptException.notSent(server, "the client is closed", null);
+    }
+    ServerAddress address;
+    try {
+      address = ServerAddress.parse(server);
+    } catch (IllegalArgumentException e) {
+      throw AttemptException.notSent(server, "malformed address: " + e.getMessage(), e);
+    }
+    return servers.computeIfAbsent(
+        server,
+        name ->
+            new ServerConnections(address, connector, clock, options.connectionsPerServer()));
+  }
+
+  /** Fails what is under way and ends all threads. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    connecting.shutdownNow();
+    servers.values().forEach(ServerConnections::close);
+  }
+
+  /** Hears of the end of an asynchronous call: must not block. */
+  interface ReplyListener<T> {
+    void replied(T result);
+
+    void failed(AttemptException failure);
+  }
+}

@@ -1,0 +1,19 @@
+package org.stele.client.rpc;
+
+import java.time.Duration;
+
+/**
+ * How connections are made and used.
+ *
+ * @param connectTimeout for name resolution, connecting and the first exchange together
+ * @param connectionsPerServer shared by all callers
+ * @param maxReplyBytes a longer reply breaks its connection
+ * @param tenant empty: none
+ * @param clientId random, the same for the whole life of the client
+ */
+public record RpcOptions(
+    Duration connectTimeout,
+    int connectionsPerServer,
+    int maxReplyBytes,
+    String tenant,
+    long clientId) {}
