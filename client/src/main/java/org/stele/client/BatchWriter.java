@@ -1,6 +1,15 @@
 package org.stele.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Mutation;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
 
 /**
  * Collects mutations of one table and sends them to their servers together. Of two mutations of one
@@ -10,32 +19,223 @@ import org.stele.core.data.Mutation;
  * reported by a {@link MutationsFailedException} is as durable as asked, and visible. Each failed
  * or unknown mutation is reported once, by whichever of add, flush and close comes first. A
  * mutation whose answer was lost is sent again until the deadline, then reported with
- * UNKNOWN_OUTCOME.
+ * UNKNOWN_OUTCOME; sent again it may be applied twice, with the same effect.
+ *
+ * <p><b>Inside.</b> Mutations are sent in rounds ({@link WriteRound}), one at a time: a round takes
+ * all that waits, and ends when each of its mutations is done or failed; meanwhile new ones gather.
+ * A round is run by the thread that flushes, else by the thread {@code stele-client-writer}, which
+ * starts one when half the buffer waits, when a mutation waited for the latency, or when add has to
+ * wait for room.
  */
 public final class BatchWriter implements AutoCloseable {
+  /** A round begins when so much waits, however large the buffer. */
+  private static final long ROUND_BYTES = 4 << 20;
+
+  /** A round under way ends by its own deadline, which is at most that of who waits for it. */
+  private static final long ROUND_GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** After so many turns without work the thread sleeps until it is called. */
+  private static final int IDLE_TURNS = 4;
+
+  private final ClientCore core;
+  private final String table;
+  private final BatchWriterOptions options;
+  private final long deadlineNanos;
+  private final long roundBytes;
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  /** A round ended, or the writer did. */
+  private final Condition roundEnded = lock.newCondition();
+
+  /** The sending thread has something to do. */
+  private final Condition workThere = lock.newCondition();
+
+  @GuardedBy("lock")
+  private List<Mutation> waiting = new ArrayList<>();
+
+  @GuardedBy("lock")
+  private long waitingBytes;
+
+  /** Of the round under way. */
+  @GuardedBy("lock")
+  private long sendingBytes;
+
+  @GuardedBy("lock")
+  private boolean sending;
+
+  /** The mutations of the round under way, until they are accounted for. */
+  @GuardedBy("lock")
+  private List<Mutation> underWay = List.of();
+
+  /** Mutations added, and those of ended rounds, since the writer was made. */
+  @GuardedBy("lock")
+  private long added;
+
+  @GuardedBy("lock")
+  private long ended;
+
+  @GuardedBy("lock")
+  private List<FailedMutation> failures = new ArrayList<>();
+
+  @GuardedBy("lock")
+  private boolean closed;
+
+  @GuardedBy("lock")
+  private boolean roomWanted;
+
+  @GuardedBy("lock")
+  private long firstWaitingNanos;
+
+  @GuardedBy("lock")
+  private @Nullable Thread sender;
+
+  @GuardedBy("lock")
+  private boolean senderSleeps;
+
   BatchWriter(ClientCore core, String table, BatchWriterOptions options) {
-    throw new UnsupportedOperationException(core + table + options);
+    this.core = core;
+    this.table = table;
+    this.options = options;
+    this.deadlineNanos =
+        (options.deadline() == null ? core.options().deadline() : options.deadline()).toNanos();
+    this.roundBytes = Math.max(1, Math.min(ROUND_BYTES, options.bufferBytes() / 2));
+    core.opened(this);
   }
+
+  // ---- Adding
 
   /**
    * Adds mutations, all or (with an exception) none; waits while the buffer is full. They must not
-   * be changed any more.
+   * be changed any more. Mutations that together are larger than the buffer are taken when it is
+   * empty.
    *
    * @throws MutationsFailedException if earlier mutations failed
-   * @throws org.stele.core.error.SteleException DEADLINE_EXCEEDED if the buffer stayed full
+   * @throws SteleException DEADLINE_EXCEEDED if the buffer stayed full
+   * @throws IllegalArgumentException if one has no updates
    * @throws IllegalStateException if the writer is closed
    */
   public void add(Mutation... mutations) {
-    throw new UnsupportedOperationException();
+    long bytes = 0;
+    for (Mutation mutation : mutations) {
+      ClientCore.requireUpdates(mutation);
+      bytes += mutation.bytes();
+    }
+    long end = core.clock().nanos() + deadlineNanos;
+    lock.lock();
+    try {
+      awaitRoomLocked(bytes, end);
+      if (waiting.isEmpty()) {
+        firstWaitingNanos = core.clock().nanos();
+      }
+      waiting.addAll(List.of(mutations));
+      waitingBytes += bytes;
+      added += mutations.length;
+      startSenderLocked();
+      if (senderSleeps || waitingBytes >= roundBytes) {
+        workThere.signal();
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
+  @GuardedBy("lock")
+  private void awaitRoomLocked(long bytes, long endNanos) {
+    while (true) {
+      requireOpenLocked();
+      reportFailuresLocked();
+      long used = waitingBytes + sendingBytes;
+      if (used == 0 || used + bytes <= options.bufferBytes()) {
+        return;
+      }
+      roomWanted = true;
+      workThere.signal();
+      if (!awaitRoundLocked(endNanos)) {
+        throw new SteleException(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "the buffer of "
+                + options.bufferBytes()
+                + " bytes for table "
+                + table
+                + " had no room for "
+                + bytes
+                + " bytes within "
+                + TimeUnit.NANOSECONDS.toMillis(deadlineNanos)
+                + " ms");
+      }
+    }
+  }
+
+  @GuardedBy("lock")
+  private void requireOpenLocked() {
+    if (closed) {
+      throw new IllegalStateException("the writer of table " + table + " is closed");
+    }
+  }
+
+  @GuardedBy("lock")
+  private void reportFailuresLocked() {
+    if (!failures.isEmpty()) {
+      List<FailedMutation> reported = failures;
+      failures = new ArrayList<>();
+      throw new MutationsFailedException(table, reported);
+    }
+  }
+
+  /** False: the time is over. */
+  @GuardedBy("lock")
+  private boolean awaitRoundLocked(long endNanos) {
+    long left = endNanos - core.clock().nanos();
+    if (left <= 0) {
+      return false;
+    }
+    try {
+      roundEnded.awaitNanos(left);
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new OperationInterruptedException(true, "writing to table " + table, e);
+    }
+  }
+
+  // ---- Flush and close
+
   /**
-   * Sends everything added before and waits for the answers, up to the deadline.
+   * Sends everything added before and waits for the answers, up to the deadline. Interrupted, it
+   * leaves what was not sent in the buffer and what is under way with an unknown outcome.
    *
    * @throws MutationsFailedException if any mutation failed or has an unknown outcome
+   * @throws IllegalStateException if the writer is closed
    */
   public void flush() {
-    throw new UnsupportedOperationException();
+    lock.lock();
+    try {
+      requireOpenLocked();
+      flushLocked();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void flushLocked() {
+    long end = core.clock().nanos() + deadlineNanos;
+    long target = added;
+    while (ended < target) {
+      if (!sending) {
+        runRoundLocked(end);
+      } else if (!awaitRoundLocked(end + ROUND_GRACE_NANOS)) {
+        throw new SteleException(
+            ErrorCode.DEADLINE_EXCEEDED,
+            "table "
+                + table
+                + ": "
+                + (target - ended)
+                + " mutations are not sent yet; they stay in the buffer");
+      }
+    }
+    reportFailuresLocked();
   }
 
   /**
@@ -45,6 +245,186 @@ public final class BatchWriter implements AutoCloseable {
    */
   @Override
   public void close() {
-    throw new UnsupportedOperationException();
+    lock.lock();
+    try {
+      if (closed) {
+        return;
+      }
+      closed = true; // nothing is added any more
+      try {
+        flushLocked();
+      } catch (OperationInterruptedException e) {
+        failWaitingLocked(e);
+        failSendingLocked();
+        if (!failures.isEmpty()) {
+          e.addSuppressed(new MutationsFailedException(table, failures));
+        }
+        throw e;
+      } catch (SteleException e) {
+        failWaitingLocked(e);
+        failSendingLocked();
+        if (!failures.isEmpty()) {
+          addEarlierLocked(e);
+          reportFailuresLocked();
+        }
+        throw e;
+      } finally {
+        workThere.signalAll();
+        roundEnded.signalAll();
+        core.ended(this);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void addEarlierLocked(SteleException e) {
+    if (e instanceof MutationsFailedException earlier) {
+      failures.addAll(0, earlier.failures());
+    }
+  }
+
+  /** What waits will not be sent any more. */
+  @GuardedBy("lock")
+  private void failWaitingLocked(SteleException why) {
+    for (Mutation mutation : waiting) {
+      failures.add(new FailedMutation(mutation, why));
+    }
+    ended += waiting.size();
+    waiting = new ArrayList<>();
+    waitingBytes = 0;
+  }
+
+  /** Nobody will wait for the round under way: what is in it is unknown. */
+  @GuardedBy("lock")
+  private void failSendingLocked() {
+    SteleException unknown =
+        new SteleException(
+            ErrorCode.UNKNOWN_OUTCOME, "the writer was closed while the mutation was under way");
+    for (Mutation mutation : underWay) {
+      failures.add(new FailedMutation(mutation, unknown));
+    }
+    underWay = List.of();
+  }
+
+  /** The client is closed: everything fails now. */
+  void abort() {
+    lock.lock();
+    try {
+      closed = true;
+      failWaitingLocked(core.closedException());
+      workThere.signalAll();
+      roundEnded.signalAll();
+      if (sender != null) {
+        sender.interrupt();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- Rounds
+
+  /** Sends all that waits; the lock is given up meanwhile. */
+  @GuardedBy("lock")
+  private void runRoundLocked(long endNanos) {
+    List<Mutation> mutations = waiting;
+    WriteRound round = new WriteRound(core, table, options.durability(), mutations, endNanos);
+    waiting = new ArrayList<>();
+    sendingBytes = waitingBytes;
+    waitingBytes = 0;
+    roomWanted = false;
+    sending = true;
+    underWay = mutations;
+    lock.unlock();
+    try {
+      round.run();
+    } finally {
+      lock.lock();
+      sending = false;
+      sendingBytes = 0;
+      takeResultLocked(round, mutations.size());
+      roundEnded.signalAll();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void takeResultLocked(WriteRound round, int count) {
+    if (underWay.isEmpty()) {
+      ended += count; // accounted for by close
+      return;
+    }
+    underWay = List.of();
+    List<Mutation> unsent = round.unsent();
+    if (!unsent.isEmpty()) {
+      for (Mutation mutation : unsent) {
+        waitingBytes += mutation.bytes();
+      }
+      List<Mutation> all = new ArrayList<>(unsent);
+      all.addAll(waiting);
+      waiting = all;
+    }
+    ended += count - unsent.size();
+    failures.addAll(round.failures());
+  }
+
+  // ---- The sending thread
+
+  @GuardedBy("lock")
+  private void startSenderLocked() {
+    if (sender == null) {
+      Thread thread = new Thread(this::runSender, "stele-client-writer");
+      thread.setDaemon(true);
+      sender = thread;
+      thread.start();
+    }
+  }
+
+  private void runSender() {
+    lock.lock();
+    try {
+      int idleTurns = 0;
+      while (!closed) {
+        if (isRoundDueLocked()) {
+          idleTurns = 0;
+          runRoundLocked(core.clock().nanos() + deadlineNanos);
+        } else {
+          idleTurns = waiting.isEmpty() ? idleTurns + 1 : 0;
+          awaitWorkLocked(idleTurns > IDLE_TURNS);
+        }
+      }
+    } catch (InterruptedException | OperationInterruptedException e) {
+      closed = true; // only the client's end interrupts this thread
+      failWaitingLocked(core.closedException());
+    } finally {
+      sender = null;
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private boolean isRoundDueLocked() {
+    return !sending
+        && !waiting.isEmpty()
+        && (roomWanted
+            || waitingBytes >= roundBytes
+            || core.clock().nanos() - firstWaitingNanos >= options.maxLatency().toNanos());
+  }
+
+  @GuardedBy("lock")
+  private void awaitWorkLocked(boolean sleep) throws InterruptedException {
+    if (sleep) {
+      senderSleeps = true;
+      try {
+        workThere.await();
+      } finally {
+        senderSleeps = false;
+      }
+    } else {
+      long latency = options.maxLatency().toNanos();
+      long waited = waiting.isEmpty() ? 0 : core.clock().nanos() - firstWaitingNanos;
+      workThere.awaitNanos(sending ? latency : Math.max(1, latency - waited));
+    }
   }
 }

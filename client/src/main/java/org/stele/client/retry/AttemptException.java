@@ -7,8 +7,8 @@ import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 
 /**
- * One attempt of an operation failed. It has what the retry rules need to know and no stack trace of
- * its own; what the caller of the operation sees is made by {@link Attempts}.
+ * One attempt of an operation failed. It has what the retry rules need to know and no stack trace
+ * of its own; what the caller of the operation sees is made by {@link Attempts}.
  */
 public final class AttemptException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -39,8 +39,8 @@ public final class AttemptException extends RuntimeException {
   }
 
   /**
-   * The server answered with an error, which says by its code what to do. DEADLINE_EXCEEDED is the end
-   * of this attempt's time, and so retried as long as the operation has time.
+   * The server answered with an error, which says by its code what to do. DEADLINE_EXCEEDED is the
+   * end of this attempt's time, and so retried as long as the operation has time.
    */
   public static AttemptException replied(String server, SteleException error) {
     ErrorCode code = error.code();
@@ -76,6 +76,21 @@ public final class AttemptException extends RuntimeException {
   /** Too much is under way in this process already. */
   public static AttemptException busyHere(String server, String message) {
     return new AttemptException(server, ErrorCode.BUSY, message, null, 0, false, true, false);
+  }
+
+  /**
+   * The same failure with where it happened, or what else helps to understand it, in its message.
+   */
+  public AttemptException at(String where) {
+    return new AttemptException(
+        server,
+        code,
+        getMessage() + " (" + where + ")",
+        getCause() == null ? this : getCause(),
+        retryAfterMillis,
+        outcomeUnknown,
+        retryable,
+        refreshesLocation);
   }
 
   /** {@code host:port}, or what else was asked. */

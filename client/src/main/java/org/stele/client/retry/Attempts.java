@@ -8,9 +8,10 @@ import org.stele.core.time.Clock;
 /**
  * The attempts of one operation. Used by one thread at a time.
  *
- * <p>What it throws names operation, server, number of attempts and the last cause. Its code is that
- * of the last failure, with two exceptions: of a change, one of whose attempts may have been done, it
- * is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the deadline kept it from going on.
+ * <p>What it throws names operation, server, number of attempts and the last cause. Its code is
+ * that of the last failure, with two exceptions: of a change, one of whose attempts may have been
+ * done, it is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the deadline kept it from going
+ * on.
  */
 public final class Attempts {
   private final RetryPolicy policy;
@@ -54,7 +55,9 @@ public final class Attempts {
     return deadlineNanos - clock.nanos();
   }
 
-  /** The end of one attempt that begins now: after {@code timeoutNanos}, at the latest the deadline. */
+  /**
+   * The end of one attempt that begins now: after {@code timeoutNanos}, at the latest the deadline.
+   */
   public long attemptDeadlineNanos(long timeoutNanos) {
     long end = clock.nanos() + timeoutNanos;
     return end - deadlineNanos < 0 ? end : deadlineNanos;

@@ -6,8 +6,8 @@ import org.stele.core.time.Clock;
 
 /**
  * Keeps the retries of a client below a share of its traffic, so that retries cannot hold an
- * overloaded server down. Every first attempt earns a share of a retry, every second a few more, up to
- * a bound; every retry spends one. Thread-safe.
+ * overloaded server down. Every first attempt earns a share of a retry, every second a few more, up
+ * to a bound; every retry spends one. Thread-safe.
  */
 final class RetryBudget {
   private final RetryOptions options;

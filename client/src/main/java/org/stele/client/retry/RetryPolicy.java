@@ -9,9 +9,9 @@ import org.stele.core.time.Clock;
  * RetryBudget}, after a wait.
  *
  * <p><b>Waits.</b> The ceiling of the n-th wait is base × 2^n, at most the cap. The wait is drawn
- * evenly between base and 1.25 × ceiling, so that clients that failed together come back apart and no
- * wait is under base. A server's own proposal (retryAfterMs) is the least wait. Near the deadline the
- * wait is cut to half of what is left, so that there is a last attempt.
+ * evenly between base and 1.25 × ceiling, so that clients that failed together come back apart and
+ * no wait is under base. A server's own proposal (retryAfterMs) is the least wait. Near the
+ * deadline the wait is cut to half of what is left, so that there is a last attempt.
  *
  * <p>Thread-safe.
  */

@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls under way on a connection, by id. An id is the call's number on the connection above the
- * index of its place, so that a reply finds its call without searching, and a late reply finds
+ * The calls under way on a connection, by id. An id is the call's number on the connection above
+ * the index of its place, so that a reply finds its call without searching, and a late reply finds
  * another id in the place. Guarded by the connection's lock.
  */
 final class CallTable {

@@ -17,8 +17,8 @@ import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.ReplyHeader;
 
 /**
- * Encodes calls into frames, and decodes reply frames, with buffers that are used again and again. One
- * per thread.
+ * Encodes calls into frames, and decodes reply frames, with buffers that are used again and again.
+ * One per thread.
  */
 final class Codec {
   private static final int KEPT_BYTES = 1 << 20;
@@ -35,7 +35,8 @@ final class Codec {
     this.frame = new ByteWriter(512);
     TConfiguration configuration =
         TConfiguration.custom()
-            .setMaxMessageSize(Math.max(options.maxReplyBytes(), TConfiguration.DEFAULT_MAX_MESSAGE_SIZE))
+            .setMaxMessageSize(
+                Math.max(options.maxReplyBytes(), TConfiguration.DEFAULT_MAX_MESSAGE_SIZE))
             .build();
     try {
       this.transport =
@@ -57,7 +58,12 @@ final class Codec {
    * @return the frame with its length in front, valid until the next call of this
    * @throws AttemptException TOO_LARGE if the server does not take such a frame
    */
-  ByteWriter encode(Connection connection, String server, String method, TBase<?, ?> arguments, CallLimits limits) {
+  ByteWriter encode(
+      Connection connection,
+      String server,
+      String method,
+      TBase<?, ?> arguments,
+      CallLimits limits) {
     frame.clear();
     frame.writeInt(0);
     header.reset(0, options.clientId());
@@ -75,7 +81,8 @@ final class Codec {
       arguments.write(protocol);
       protocol.writeMessageEnd();
     } catch (TException e) {
-      throw new IllegalArgumentException("cannot encode a call of " + method + ": " + e.getMessage(), e);
+      throw new IllegalArgumentException(
+          "cannot encode a call of " + method + ": " + e.getMessage(), e);
     }
     int length = frame.length() - Integer.BYTES;
     if (length > connection.maxFrameBytes()) {

@@ -28,21 +28,21 @@ import org.stele.core.wire.ReplyHeader;
  * changes only under the lock, and with the role goes the ownership of what belongs to it.
  *
  * <ul>
- *   <li><i>Writing.</i> A caller appends its frame; if nobody writes it takes the role and writes for
- *       all until nothing waits, never blocking: what the socket does not take is left, with the role,
- *       to the I/O thread. If other calls are under way it yields once before, so that callers that
- *       can run add their frames.
+ *   <li><i>Writing.</i> A caller appends its frame; if nobody writes it takes the role and writes
+ *       for all until nothing waits, never blocking: what the socket does not take is left, with
+ *       the role, to the I/O thread. If other calls are under way it yields once before, so that
+ *       callers that can run add their frames.
  *   <li><i>Reading.</i> A caller that finds nobody reading takes the role, and reads until its own
- *       reply is in: a lone caller needs no other thread. If calls are under way when it is done, or
- *       anyone needs more than it can do (an asynchronous call, a full socket), the I/O thread takes
- *       over until no call is left. While the I/O thread hands replies out, new frames are left for it
- *       to write together.
+ *       reply is in: a lone caller needs no other thread. If calls are under way when it is done,
+ *       or anyone needs more than it can do (an asynchronous call, a full socket), the I/O thread
+ *       takes over until no call is left. While the I/O thread hands replies out, new frames are
+ *       left for it to write together.
  * </ul>
  *
- * <p>A caller waits for its reply with its own deadline, whoever reads. A call that runs out of time
- * <em>retires</em> the connection: no new calls, and it is closed when the others are done. A late
- * reply finds no call and is dropped. Anything that breaks the protocol closes the connection and
- * fails all its calls. An interrupt ends one call and nothing else: all channel operations are
+ * <p>A caller waits for its reply with its own deadline, whoever reads. A call that runs out of
+ * time <em>retires</em> the connection: no new calls, and it is closed when the others are done. A
+ * late reply finds no call and is dropped. Anything that breaks the protocol closes the connection
+ * and fails all its calls. An interrupt ends one call and nothing else: all channel operations are
  * non-blocking, so that it cannot close the channel.
  *
  * <p>The I/O thread is started when it is needed first, and ends with the connection.
@@ -191,8 +191,8 @@ final class Connection {
   }
 
   /**
-   * If nothing came for a while, looks whether the server closed the connection meanwhile, so that no
-   * call is wasted on it.
+   * If nothing came for a while, looks whether the server closed the connection meanwhile, so that
+   * no call is wasted on it.
    */
   void probeIfIdle() {
     if (clock.nanos() - lastReplyNanos < PROBE_AFTER_NANOS) {
@@ -428,7 +428,9 @@ final class Connection {
     return call.result();
   }
 
-  /** Takes a call out, so that its reply will be dropped. False if its outcome is there, or near. */
+  /**
+   * Takes a call out, so that its reply will be dropped. False if its outcome is there, or near.
+   */
   private boolean abandon(PendingCall call) {
     boolean taken;
     lock.lock();
@@ -533,8 +535,8 @@ final class Connection {
 
   /**
    * The server's clock was at {@code serverNanos} before {@code nanos}: the difference is at least
-   * that. A reply that lay around gives too small a difference, so the largest counts, less what the
-   * clocks can have drifted.
+   * that. A reply that lay around gives too small a difference, so the largest counts, less what
+   * the clocks can have drifted.
    */
   private void readClock(long serverNanos, long nanos) {
     long seen = serverNanos - nanos;
@@ -603,7 +605,8 @@ final class Connection {
       if (state == State.CLOSED) {
         return false;
       }
-      key.interestOps(ioWrites ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
+      key.interestOps(
+          ioWrites ? SelectionKey.OP_READ | SelectionKey.OP_WRITE : SelectionKey.OP_READ);
       wait = hasAsyncDeadline ? Math.max(0, asyncDeadlineNanos - clock.nanos()) : Long.MAX_VALUE;
     } finally {
       lock.unlock();

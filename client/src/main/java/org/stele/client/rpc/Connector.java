@@ -28,9 +28,9 @@ import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.ReplyHeader;
 
 /**
- * Makes connections: resolves the name (each time anew), connects, and exchanges HELLO, by which both
- * sides agree on the header's version and on the instance. What it opened it closes if any of that
- * fails. Thread-safe; blocks its caller up to the connect timeout.
+ * Makes connections: resolves the name (each time anew), connects, and exchanges HELLO, by which
+ * both sides agree on the header's version and on the instance. What it opened it closes if any of
+ * that fails. Thread-safe; blocks its caller up to the connect timeout.
  */
 final class Connector {
   private final RpcOptions options;

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.AttemptException;
 
 /**
- * A call that is under way on a connection. It gets exactly one outcome, from whoever took it out of
- * the connection's table: a reply frame or a failure.
+ * A call that is under way on a connection. It gets exactly one outcome, from whoever took it out
+ * of the connection's table: a reply frame or a failure.
  */
 final class PendingCall {
   /** Null: an asynchronous call, with a listener. */

@@ -11,8 +11,8 @@ import org.stele.core.wire.ReplyHeader;
 
 /**
  * Cuts the bytes of a connection into reply frames. A length is checked before anything is reserved
- * for it, and memory for a long frame grows with the bytes that came. Used by the thread that has the
- * connection's reading role.
+ * for it, and memory for a long frame grows with the bytes that came. Used by the thread that has
+ * the connection's reading role.
  */
 final class ReplyReader {
   private static final int BUFFER_BYTES = 128 << 10;

@@ -13,11 +13,12 @@ import org.stele.core.data.ByteWriter;
 import org.stele.core.time.Clock;
 
 /**
- * All connections of a client, and calls over them: one attempt each; whether there is another is for
- * {@link org.stele.client.retry.RetryPolicy} to say. Thread-safe.
+ * All connections of a client, and calls over them: one attempt each; whether there is another is
+ * for {@link org.stele.client.retry.RetryPolicy} to say. Thread-safe.
  *
  * <p>Threads: {@code stele-client-io-N} per connection that more than one caller uses at a time;
- * {@code stele-client-connect-N} while names are resolved, or connections for asynchronous calls made.
+ * {@code stele-client-connect-N} while names are resolved, or connections for asynchronous calls
+ * made.
  */
 public final class RpcClient implements AutoCloseable {
   private final RpcOptions options;
@@ -85,7 +86,8 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /**
-   * Calls without waiting; the listener hears of the answer on a thread of the client, or on this one.
+   * Calls without waiting; the listener hears of the answer on a thread of the client, or on this
+   * one.
    */
   <T extends TBase<T, ?>> void callAsync(
       String server,
@@ -189,8 +191,7 @@ public final class RpcClient implements AutoCloseable {
     }
     return servers.computeIfAbsent(
         server,
-        name ->
-            new ServerConnections(address, connector, clock, options.connectionsPerServer()));
+        name -> new ServerConnections(address, connector, clock, options.connectionsPerServer()));
   }
 
   /** Fails what is under way and ends all threads. Idempotent. */

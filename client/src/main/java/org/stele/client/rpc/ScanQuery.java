@@ -9,6 +9,7 @@ import org.stele.core.data.Range;
 /**
  * One batch of a scan.
  *
+ * @param maxRows 0: the server's limit
  * @param maxCells 0: the server's limit
  * @param maxBytes 0: the server's limit
  * @param position of the batch before, to go on behind it; null: from the start of the range
@@ -18,6 +19,7 @@ public record ScanQuery(
     String tableId,
     Range range,
     List<Column> columns,
+    int maxRows,
     int maxCells,
     int maxBytes,
     boolean bypassCache,

@@ -6,9 +6,9 @@ import java.nio.channels.WritableByteChannel;
 import java.util.Arrays;
 
 /**
- * Frames that wait to be written, and those being written. Callers append under the connection's lock
- * to one half; whoever has the writing role owns the other half and swaps them under the lock, so that
- * everything that gathered goes out together.
+ * Frames that wait to be written, and those being written. Callers append under the connection's
+ * lock to one half; whoever has the writing role owns the other half and swaps them under the lock,
+ * so that everything that gathered goes out together.
  *
  * <p>Bounded in bytes; a frame that alone is larger is taken when nothing else waits.
  */
@@ -26,7 +26,9 @@ final class SendQueue {
   private int sendingLength;
   private int sent;
 
-  /** Heap bytes are copied through it: the JDK would keep a direct buffer as large as each write. */
+  /**
+   * Heap bytes are copied through it: the JDK would keep a direct buffer as large as each write.
+   */
   private final ByteBuffer staging = ByteBuffer.allocateDirect(STAGING_BYTES).limit(0);
 
   /** Under the lock: whether there is room for a frame. */
@@ -55,7 +57,9 @@ final class SendQueue {
     return gathered > 0;
   }
 
-  /** Under the lock, with the writing role and all written: takes what gathered, if anything did. */
+  /**
+   * Under the lock, with the writing role and all written: takes what gathered, if anything did.
+   */
   boolean swap() {
     if (gathered == 0) {
       return false;

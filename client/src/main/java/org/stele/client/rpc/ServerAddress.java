@@ -3,8 +3,8 @@ package org.stele.client.rpc;
 /** Where a server listens. The name is resolved for each connection anew. */
 record ServerAddress(String host, int port) {
   /**
-   * @throws IllegalArgumentException if {@code text} is not {@code host:port}; an IPv6 address stands
-   *     in brackets
+   * @throws IllegalArgumentException if {@code text} is not {@code host:port}; an IPv6 address
+   *     stands in brackets
    */
   static ServerAddress parse(String text) {
     int colon = text.lastIndexOf(':');

@@ -14,8 +14,8 @@ import org.stele.core.thrift.ServerService;
 import org.stele.core.thrift.ServerStatus;
 
 /**
- * Questions to one server about itself, and the calls between servers; one attempt each. Thread-safe;
- * all wait, and throw as {@link TabletCalls} do.
+ * Questions to one server about itself, and the calls between servers; one attempt each.
+ * Thread-safe; all wait, and throw as {@link TabletCalls} do.
  */
 public final class ServerCalls {
   private static final Method<ServerService.ping_result> PING =
@@ -98,8 +98,7 @@ public final class ServerCalls {
       wireConditions.add(one);
     }
     MetadataBatch batch =
-        new MetadataBatch(
-            batchId, wireConditions, mutations.stream().map(Wire::mutation).toList());
+        new MetadataBatch(batchId, wireConditions, mutations.stream().map(Wire::mutation).toList());
     Wire.check(
         server,
         rpc.call(server, APPLY_METADATA, new MetadataService.applyMetadata_args(batch), limits)

@@ -7,8 +7,8 @@ import org.stele.client.retry.AttemptException;
 import org.stele.core.time.Clock;
 
 /**
- * The connections to one server. A thread keeps to one of them, so that a lone caller always finds the
- * same. A place is filled by the first who needs it; who waits meanwhile shares its success or
+ * The connections to one server. A thread keeps to one of them, so that a lone caller always finds
+ * the same. A place is filled by the first who needs it; who waits meanwhile shares its success or
  * failure. Thread-safe.
  */
 final class ServerConnections {

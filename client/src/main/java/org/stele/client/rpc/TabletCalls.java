@@ -22,8 +22,8 @@ import org.stele.core.wire.SteleErrors;
 
 /**
  * Reads and writes of tablets, one attempt each. Thread-safe. What waits throws {@link
- * AttemptException}, and {@link InterruptedException} if the thread was interrupted, after which the
- * call may have been done.
+ * AttemptException}, and {@link InterruptedException} if the thread was interrupted, after which
+ * the call may have been done.
  */
 public final class TabletCalls {
   private static final Method<TabletService.lookup_result> LOOKUP =
@@ -48,7 +48,9 @@ public final class TabletCalls {
       String server, String tableId, Bytes row, List<Column> columns, CallLimits limits)
       throws InterruptedException {
     return decoded(
-        server, rpc.call(server, LOOKUP, lookupArguments(tableId, row, columns), limits), TabletCalls::answer);
+        server,
+        rpc.call(server, LOOKUP, lookupArguments(tableId, row, columns), limits),
+        TabletCalls::answer);
   }
 
   public void lookupAsync(
@@ -96,6 +98,9 @@ public final class TabletCalls {
     if (!query.columns().isEmpty()) {
       request.setColumns(Wire.columns(query.columns()));
     }
+    if (query.maxRows() > 0) {
+      request.setMaxRows(query.maxRows());
+    }
     if (query.maxCells() > 0) {
       request.setMaxCells(query.maxCells());
     }
@@ -133,7 +138,8 @@ public final class TabletCalls {
 
   public WriteAnswer write(String server, WriteQuery query, CallLimits limits)
       throws InterruptedException {
-    return decoded(server, rpc.call(server, WRITE, writeArguments(query), limits), TabletCalls::answer);
+    return decoded(
+        server, rpc.call(server, WRITE, writeArguments(query), limits), TabletCalls::answer);
   }
 
   public void writeAsync(

@@ -37,8 +37,7 @@ final class Wire {
   static List<org.stele.core.thrift.Column> columns(List<Column> columns) {
     List<org.stele.core.thrift.Column> all = new ArrayList<>(columns.size());
     for (Column column : columns) {
-      org.stele.core.thrift.Column one =
-          new org.stele.core.thrift.Column(buffer(column.family()));
+      org.stele.core.thrift.Column one = new org.stele.core.thrift.Column(buffer(column.family()));
       Bytes qualifier = column.qualifier();
       if (qualifier != null) {
         one.setQualifier(buffer(qualifier));
