@@ -9,6 +9,7 @@ import org.stele.client.retry.Attempts;
 import org.stele.client.rpc.Answer;
 import org.stele.client.rpc.CallLimits;
 import org.stele.core.data.Bytes;
+import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 
 /**
@@ -55,13 +56,13 @@ final class AsyncOperation<R> {
     try {
       core.threads().work(this::locateAndAttempt);
     } catch (RejectedExecutionException e) {
-      end(closed());
+      end(rejected());
     }
   }
 
   private void locateAndAttempt() {
     if (core.isClosed()) {
-      end(closed());
+      end(rejected());
       return;
     }
     CallLimits limits = core.limits(attempts);
@@ -73,7 +74,7 @@ final class AsyncOperation<R> {
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      end(closed());
+      end(rejected());
       return;
     } catch (RuntimeException e) {
       end(e);
@@ -114,16 +115,22 @@ final class AsyncOperation<R> {
       return;
     }
     try {
-      core.threads().workAfter(attempts.failed(named), this::locateAndAttempt, () -> end(closed()));
+      core.threads()
+          .workAfter(attempts.failed(named), this::locateAndAttempt, () -> end(rejected()));
     } catch (SteleException e) {
       end(e);
     } catch (RejectedExecutionException e) {
-      end(closed());
+      end(rejected());
     }
   }
 
-  private SteleException closed() {
-    return core.closedException(attempts.isOutcomeUnknown());
+  /** Why no thread takes the next step. */
+  private SteleException rejected() {
+    return core.isClosed()
+        ? core.closedException(attempts.isOutcomeUnknown())
+        : new SteleException(
+            attempts.isOutcomeUnknown() ? ErrorCode.UNKNOWN_OUTCOME : ErrorCode.BUSY,
+            "too many asynchronous operations wait in this client");
   }
 
   private void end(RuntimeException failure) {
