@@ -143,8 +143,12 @@ final class LogFileWriter {
     }
   }
 
-  /** Writes the index and the trailer, syncs and closes: the file is complete. */
+  /**
+   * Writes the index and the trailer, syncs and closes: the file is complete. The records are
+   * synced before, so that a crash cannot leave an index of records that are not there.
+   */
   void finish(long lowestLive) throws IOException {
+    syncAll();
     startGroup();
     index.encode(group);
     long bodyStart = acknowledged + GroupHeader.LENGTH;

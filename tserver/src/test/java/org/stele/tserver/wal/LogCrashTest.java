@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 import org.stele.core.time.Clock;
@@ -22,14 +23,13 @@ import org.stele.tserver.wal.TestTablet.Outcome;
 import org.stele.tserver.wal.TestTablet.TestEntry;
 
 /**
- * Random schedules of writes, rolls, flushes, failing disks and crashes, each from a seed, against a
- * ledger of what was acknowledged. The disk is looked at between any two of its operations: after a
- * crash of the machine it has what was synced and parts of the rest, after the end of the process
+ * Random schedules of writes, rolls, flushes, failing disks and crashes, each from a seed, against
+ * a ledger of what was acknowledged. The disk is looked at between any two of its operations: after
+ * a crash of the machine it has what was synced and parts of the rest, after the end of the process
  * all that was written.
  */
 class LogCrashTest {
-  private static final int SCHEDULES =
-      Boolean.getBoolean("stele.long") ? 200_000 : 3_000;
+  private static final int SCHEDULES = Boolean.getBoolean("stele.long") ? 200_000 : 3_000;
 
   @Test
   void whatWasAcknowledgedIsThereAfterACrash() throws IOException {
@@ -62,6 +62,7 @@ class LogCrashTest {
     private final boolean onlySync;
     private boolean fileFailed;
     private boolean looking;
+    private @Nullable Throwable failure;
     int looks;
 
     Schedule(long seed) throws IOException {
@@ -82,8 +83,14 @@ class LogCrashTest {
       if (looking) {
         return;
       }
-      if (random.nextInt(12) == 0) {
-        look();
+      try {
+        if (operation == Operation.DELETE) {
+          look(path); // as if it was just deleted
+        } else if (random.nextInt(12) == 0) {
+          look("");
+        }
+      } catch (AssertionError | RuntimeException | IOException e) {
+        failure = failure == null ? e : failure; // the log takes it for a failure of the disk
       }
       if (failing && random.nextInt(25) == 0) {
         fileFailed = true;
@@ -106,11 +113,11 @@ class LogCrashTest {
           }
         }
       }
-      look();
+      look("");
       if (random.nextBoolean()) {
         log.syncStep();
         log.applyStep();
-        look();
+        look("");
       }
       if (random.nextBoolean()) {
         try {
@@ -118,15 +125,17 @@ class LogCrashTest {
         } catch (IOException e) {
           assertTrue(failing, "close failed for no reason");
         }
-        look();
+        look("");
         entries.forEach(entry -> assertEquals(1, entry.times, "told once"));
         assertEquals(0, log.waitingBytes());
+      }
+      if (failure != null) {
+        throw new AssertionError(failure);
       }
     }
 
     private void append() {
-      Durability durability =
-          onlySync ? Durability.SYNC : Durability.values()[random.nextInt(4)];
+      Durability durability = onlySync ? Durability.SYNC : Durability.values()[random.nextInt(4)];
       String[] values = new String[1 + random.nextInt(3)];
       for (int i = 0; i < values.length; i++) {
         values[i] = entries.size() + "/" + i + "x".repeat(random.nextInt(100));
@@ -144,11 +153,12 @@ class LogCrashTest {
     }
 
     /** Crashes the machine or the process as of now, and looks at what recovery makes of it. */
-    private void look() throws IOException {
+    private void look(String deleted) throws IOException {
       looking = true;
       looks++;
       boolean kill = random.nextBoolean();
       MemoryStore disk = kill ? store.afterKill() : store.afterCrash(random);
+      disk.files.remove(deleted);
       LogDirectory directory = LogDirectory.read(disk, DIRECTORY);
       assertEquals(List.of(), directory.damage(), "false alarm");
       for (int i = 0; i < 3; i++) {
@@ -156,16 +166,27 @@ class LogCrashTest {
         check(i, found, kill);
         if (random.nextInt(4) == 0) {
           directory.writeIndexes();
-          assertEquals(found, recover(LogDirectory.read(disk, DIRECTORY), tablets.get(i).id, flushed[i]));
+          assertEquals(
+              found, recover(LogDirectory.read(disk, DIRECTORY), tablets.get(i).id, flushed[i]));
         }
       }
       looking = false;
+    }
+
+    /** What is acknowledged as synced has all before it on the disk as well. */
+    private static long lastSynced(TestTablet tablet) {
+      long last = 0;
+      for (TestEntry entry : tablet.applied) {
+        last = entry.durability == Durability.SYNC ? entry.first : last;
+      }
+      return last;
     }
 
     private void check(int tablet, List<String> found, boolean kill) {
       Set<String> there = new HashSet<>(found);
       assertEquals(there.size(), found.size(), "a record came back twice");
       List<TestEntry> known = new ArrayList<>();
+      long lastSynced = lastSynced(tablets.get(tablet));
       for (TestEntry entry : entries) {
         if (entry.tablet != tablets.get(tablet)) {
           continue;
@@ -176,7 +197,9 @@ class LogCrashTest {
                 && Long.compareUnsigned(entry.lastSequence(), flushed[tablet]) > 0;
         boolean kept =
             entry.durability == Durability.SYNC
-                || (kill && !fileFailed && entry.durability != Durability.NONE);
+                || (!fileFailed
+                    && entry.durability != Durability.NONE
+                    && (kill || Long.compareUnsigned(entry.first, lastSynced) < 0));
         if (needed && kept) {
           assertTrue(there.containsAll(values), "lost " + values);
         }

@@ -15,7 +15,9 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 
-/** Whatever bytes a log holds: reading ends, with records or with an IOException, in little memory. */
+/**
+ * Whatever bytes a log holds: reading ends, with records or with an IOException, in little memory.
+ */
 class LogFuzzTest {
   private static final int ROUNDS = Boolean.getBoolean("stele.long") ? 100_000 : 2_000;
 
@@ -28,8 +30,7 @@ class LogFuzzTest {
       }
     }
     try {
-      PrintStream out =
-          new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
+      PrintStream out = new PrintStream(new ByteArrayOutputStream(), true, StandardCharsets.UTF_8);
       LogDump.dump(store, path(1), out);
     } catch (IOException e) {
       // is allowed as well
@@ -70,7 +71,9 @@ class LogFuzzTest {
         switch (random.nextInt(3)) {
           case 0 -> bytes[from] = (byte) random.nextInt();
           case 1 -> Arrays.fill(bytes, from, from + length, (byte) 0);
-          default -> System.arraycopy(bytes, random.nextInt(bytes.length - length + 1), bytes, from, length);
+          default ->
+              System.arraycopy(
+                  bytes, random.nextInt(bytes.length - length + 1), bytes, from, length);
         }
       }
       read(bytes, seed + i);
