@@ -2,6 +2,7 @@ package org.stele.tserver.wal;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,8 +22,10 @@ final class ExtentIndex {
 
   private static final int FIRST_WIDER_GAP = 4 << 10;
 
-  private final Map<Stay, List<Extent>> extents =
-      new TreeMap<>(Comparator.comparing(Stay::tabletId).thenComparingInt(Stay::epoch));
+  private static final Comparator<Stay> ORDER =
+      Comparator.comparing(Stay::tabletId).thenComparingInt(Stay::epoch);
+
+  private final Map<Stay, List<Extent>> extents = new HashMap<>();
   private int count;
 
   /** Extents of one tablet at most so far apart become one. */
@@ -106,7 +109,9 @@ final class ExtentIndex {
 
   void encode(ByteWriter out) {
     out.writeVarint(extents.size());
-    extents.forEach(
+    Map<Stay, List<Extent>> ordered = new TreeMap<>(ORDER);
+    ordered.putAll(extents);
+    ordered.forEach(
         (stay, list) -> {
           LogHeader.writeText(out, stay.tabletId());
           out.writeVarint(stay.epoch()).writeVarint(list.size());
