@@ -87,7 +87,7 @@ final class RawArguments {
         decodeUtf8(bytes, position, length);
         return length;
       } catch (CharacterCodingException e) {
-        continue;
+        // Too short, or not UTF-8 however long.
       }
     }
     return 0;

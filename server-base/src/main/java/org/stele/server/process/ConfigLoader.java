@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
@@ -35,8 +36,22 @@ public final class ConfigLoader {
    */
   public static Settings load(
       Path file, Map<String, String> environment, Map<String, String> options) throws IOException {
+    return load(List.of(file), environment, options);
+  }
+
+  /**
+   * Merges the sources.
+   *
+   * @param files later ones are stronger; any may be missing: then it says nothing
+   * @throws SettingException naming the source, the setting, its text and the rule
+   */
+  public static Settings load(
+      List<Path> files, Map<String, String> environment, Map<String, String> options)
+      throws IOException {
     Map<String, String> given = new LinkedHashMap<>();
-    given.putAll(checked(file.toString(), fromFile(file)));
+    for (Path file : files) {
+      given.putAll(checked(file.toString(), fromFile(file)));
+    }
     given.putAll(checked("environment", fromEnvironment(environment)));
     given.putAll(checked("options", options));
     return Settings.of(given);

@@ -2,9 +2,9 @@ package org.stele.tserver.bench;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -29,7 +29,7 @@ final class BenchOptions {
       paramLabel = "NAME=VALUE",
       arity = "1..*",
       description = "Settings of the server that is started for the benchmark.")
-  private Map<String, String> serverSettings = new LinkedHashMap<>();
+  private @Nullable Map<String, String> serverSettings;
 
   @Option(
       names = "--temp",
@@ -53,7 +53,7 @@ final class BenchOptions {
   }
 
   Map<String, String> serverSettings() {
-    return serverSettings;
+    return Objects.requireNonNullElse(serverSettings, Map.of());
   }
 
   @Nullable Path temp() {

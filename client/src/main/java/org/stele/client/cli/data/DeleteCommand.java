@@ -1,8 +1,8 @@
 package org.stele.client.cli.data;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.Session;
 import org.stele.core.data.Bytes;
@@ -31,7 +31,7 @@ final class DeleteCommand implements Callable<Integer> {
       paramLabel = "COLUMN",
       arity = "0..*",
       description = "FAMILY:QUALIFIER, or FAMILY for all its columns; none: the whole row.")
-  private List<String> columns = new ArrayList<>();
+  private @Nullable List<String> columns;
 
   DeleteCommand(CommandContext context) {
     this.context = context;
@@ -49,7 +49,7 @@ final class DeleteCommand implements Callable<Integer> {
 
   private Mutation mutation(String argument) {
     Mutation mutation = Mutation.of(notation.bytes(argument));
-    if (columns.isEmpty()) {
+    if (columns == null) {
       return mutation.deleteRow();
     }
     for (Column column : notation.columns(columns)) {

@@ -35,20 +35,8 @@ import org.stele.core.data.Mutation;
 final class DelimitedReader implements RecordReader {
   /** How fields are separated. */
   enum Delimiter {
-    CSV(CSVFormat.DEFAULT.builder().setIgnoreEmptyLines(true).get()),
-    TSV(
-        CSVFormat.DEFAULT
-            .builder()
-            .setDelimiter('\t')
-            .setQuote(null)
-            .setIgnoreEmptyLines(true)
-            .get());
-
-    private final CSVFormat format;
-
-    Delimiter(CSVFormat format) {
-      this.format = format;
-    }
+    CSV,
+    TSV
   }
 
   private final CSVParser parser;
@@ -76,12 +64,20 @@ final class DelimitedReader implements RecordReader {
       boolean escapes)
       throws IOException {
     // Latin-1 makes each byte a character, and each character a byte again.
-    parser = CSVParser.parse(new InputStreamReader(withoutMark(in), ISO_8859_1), delimiter.format);
+    parser = CSVParser.parse(new InputStreamReader(withoutMark(in), ISO_8859_1), format(delimiter));
     records = parser.iterator();
     fieldReader = escapes ? DelimitedReader::unescape : DelimitedReader::plain;
     List<String> names = header != null ? header : readHeader();
     keyIndex = keyColumn == null ? 0 : indexOf(names, keyColumn);
     columns = columns(names, family);
+  }
+
+  private static CSVFormat format(Delimiter delimiter) {
+    CSVFormat.Builder builder = CSVFormat.DEFAULT.builder().setIgnoreEmptyLines(true);
+    return switch (delimiter) {
+      case CSV -> builder.get();
+      case TSV -> builder.setDelimiter('\t').setQuote(null).get();
+    };
   }
 
   @Override

@@ -1,8 +1,8 @@
 package org.stele.client.cli.data;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.Session;
 import org.stele.core.data.Bytes;
@@ -30,13 +30,13 @@ final class LookupCommand implements Callable<Integer> {
   private String table;
 
   @Parameters(index = "1..*", paramLabel = "ROW", arity = "1..*")
-  private List<String> rows = new ArrayList<>();
+  private List<String> rows;
 
   @Option(
       names = {"-c", "--column"},
       paramLabel = "COLUMN",
       description = "Only this column (FAMILY:QUALIFIER) or family; may be given several times.")
-  private List<String> columns = new ArrayList<>();
+  private @Nullable List<String> columns;
 
   LookupCommand(CommandContext context) {
     this.context = context;
@@ -44,7 +44,7 @@ final class LookupCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<Bytes> keys = rows.stream().map(notation::bytes).toList();
+    List<Bytes> keys = notation.allBytes(rows);
     List<Column> wanted = notation.columns(columns);
     try (Session session = context.connect()) {
       for (Bytes key : keys) {

@@ -37,8 +37,14 @@ final class NotationOption {
     return read(argument, notation()::parseColumn);
   }
 
-  List<Column> columns(List<String> arguments) {
-    return arguments.stream().map(this::column).toList();
+  /** Columns of an option that may be left out: then null, and none. */
+  List<Column> columns(@Nullable List<String> arguments) {
+    return arguments == null ? List.of() : arguments.stream().map(this::column).toList();
+  }
+
+  /** Bytes of an option that may be left out: then null, and none. */
+  List<Bytes> allBytes(@Nullable List<String> arguments) {
+    return arguments == null ? List.of() : arguments.stream().map(this::bytes).toList();
   }
 
   /** Turns what is not allowed in the arguments into wrong usage. */

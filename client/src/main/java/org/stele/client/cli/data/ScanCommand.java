@@ -54,22 +54,26 @@ final class ScanCommand implements Callable<Integer> {
       names = "--prefix",
       paramLabel = "ROWS",
       description = "All rows that begin so; may be given several times.")
-  private List<String> prefixes = new ArrayList<>();
+  private @Nullable List<String> prefixes;
 
   @Option(
       names = "--row",
       paramLabel = "ROW",
       description = "This row; may be given several times.")
-  private List<String> rows = new ArrayList<>();
+  private @Nullable List<String> rows;
 
   @Option(
       names = {"-c", "--column"},
       paramLabel = "COLUMN",
       description = "Only this column (FAMILY:QUALIFIER) or family; may be given several times.")
-  private List<String> columns = new ArrayList<>();
+  private @Nullable List<String> columns;
 
-  @Option(names = "--limit", paramLabel = "N", description = "Stop after N cells.")
-  private long limit = Long.MAX_VALUE;
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "9223372036854775807",
+      description = "Stop after N cells.")
+  private long limit;
 
   @Option(names = "--count", description = "Print 'N rows, M cells' instead of the cells.")
   private boolean countOnly;
@@ -99,7 +103,7 @@ final class ScanCommand implements Callable<Integer> {
   }
 
   private void takeIn(Session.Cells cells) {
-    Bytes lastRow = null;
+    Bytes lastRow = Bytes.EMPTY; // no row is empty
     while (cells.hasNext()) {
       Cell cell = cells.next();
       cellCount++;
@@ -129,11 +133,11 @@ final class ScanCommand implements Callable<Integer> {
     if (start != null || stop != null) {
       ranges.add(notation.read(this, ScanCommand::startToStop));
     }
-    for (String prefix : prefixes) {
-      ranges.add(Range.prefix(notation.bytes(prefix)));
+    for (Bytes prefix : notation.allBytes(prefixes)) {
+      ranges.add(Range.prefix(prefix));
     }
-    for (String row : rows) {
-      ranges.add(Range.row(notation.bytes(row)));
+    for (Bytes row : notation.allBytes(rows)) {
+      ranges.add(Range.row(row));
     }
     return ranges.isEmpty() ? List.of(Range.all()) : ranges;
   }

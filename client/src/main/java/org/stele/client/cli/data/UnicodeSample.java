@@ -103,6 +103,7 @@ final class UnicodeSample {
   }
 
   /** The value of a digit or number; null if there is none, or it is a fraction. */
+  @SuppressWarnings("CharacterGetNumericValue") // letters, which it takes for digits, are left out
   private static @Nullable String number(int codePoint) {
     boolean isNumber = CATEGORIES[Character.getType(codePoint)].startsWith("N");
     int number = isNumber ? Character.getNumericValue(codePoint) : -1;

@@ -25,7 +25,8 @@ final class ServerLauncher {
   private static final int TAIL_BYTES = 16 << 10;
 
   /** As conf/log4j2-server.xml lays lines out. */
-  private static final Pattern ERROR_LINE = Pattern.compile("\\S+ ERROR .*? - (.*)");
+  private static final Pattern ERROR_LINE =
+      Pattern.compile("\\S+ ERROR .*? - (?:stele standalone ended: )?(.*)");
 
   private final CommandContext context;
   private final Path directory;

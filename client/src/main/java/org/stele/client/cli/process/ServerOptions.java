@@ -1,7 +1,6 @@
 package org.stele.client.cli.process;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,7 @@ final class ServerOptions {
       names = {"-s", "--set"},
       paramLabel = "NAME=VALUE",
       description = "A setting, before all configuration; may be given several times.")
-  private Map<String, String> settings = new LinkedHashMap<>();
+  private @Nullable Map<String, String> settings;
 
   /** The arguments for {@code stele standalone}. */
   List<String> toArguments() {
@@ -27,7 +26,9 @@ final class ServerOptions {
     if (port != null) {
       arguments.add("--port=" + port);
     }
-    settings.forEach((name, value) -> arguments.add("--set=" + name + "=" + value));
+    if (settings != null) {
+      settings.forEach((name, value) -> arguments.add("--set=" + name + "=" + value));
+    }
     return arguments;
   }
 }

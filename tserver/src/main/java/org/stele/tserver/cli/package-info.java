@@ -1,0 +1,5 @@
+/** Commands that run servers. */
+@NullMarked
+package org.stele.tserver.cli;
+
+import org.jspecify.annotations.NullMarked;
