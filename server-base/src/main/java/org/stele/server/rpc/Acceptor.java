@@ -1,6 +1,5 @@
 package org.stele.server.rpc;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
@@ -8,6 +7,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,8 +34,7 @@ final class Acceptor implements Runnable {
   private @Nullable SocketChannel reserve;
 
   // ---- Used by all threads
-  @GuardedBy("this")
-  private boolean closed;
+  private final CountDownLatch closed = new CountDownLatch(1);
 
   private Acceptor(ServerSocketChannel channel, Endpoint endpoint, List<SelectorLoop> loops) {
     this.channel = channel;
@@ -149,16 +149,13 @@ final class Acceptor implements Runnable {
   }
 
   /** So that a failure that lasts does not keep a processor busy; false when this is closed. */
-  private synchronized boolean pause() {
+  private boolean pause() {
     try {
-      if (!closed) {
-        wait(PAUSE_MILLIS);
-      }
+      return !closed.await(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
     }
-    return !closed;
   }
 
   private void openReserve() {
@@ -183,10 +180,7 @@ final class Acceptor implements Runnable {
 
   /** Ends accepting. Idempotent. */
   void close() {
-    synchronized (this) {
-      closed = true;
-      notifyAll();
-    }
+    closed.countDown();
     try {
       channel.close();
     } catch (IOException e) {

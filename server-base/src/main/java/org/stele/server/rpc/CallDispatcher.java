@@ -94,7 +94,7 @@ final class CallDispatcher {
 
   /** Hands a call to a worker of its class. */
   void submit(Invocation call) {
-    (call.method().system ? system : users).submit(call);
+    (call.isSystem() ? system : users).submit(call);
   }
 
   // ---- Frames
@@ -212,8 +212,7 @@ final class CallDispatcher {
     } else if (call.method().inline && end - offset <= MAX_INLINE_BYTES) {
       call.runInline(ReplyScratch.ofThread(), array, offset, end, owned);
     } else {
-      call.keepFrame(array, offset, end, owned);
-      submit(call);
+      call.runLater(ReplyScratch.ofThread(), array, offset, end, owned);
     }
   }
 

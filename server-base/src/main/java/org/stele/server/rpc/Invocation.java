@@ -38,7 +38,7 @@ final class Invocation implements Call {
   private int attempt = 1;
   private long traceIdHigh;
   private long traceIdLow;
-  private long deadlineNanos;
+  private final long deadlineNanos;
   private long firstAttemptNanos;
 
   // ---- Used by the thread that has the call
@@ -46,6 +46,7 @@ final class Invocation implements Call {
   private int bodyOffset;
   private int bodyEnd;
   private long queueNumber;
+  private boolean system;
 
   // ---- Used by all threads
   @SuppressWarnings("UnusedVariable") // through ANSWERED
@@ -62,6 +63,7 @@ final class Invocation implements Call {
     this.dispatcher = dispatcher;
     this.method = method;
     this.deadlineNanos = deadlineNanos;
+    system = method.system;
     protocol = message.protocol();
     sequenceId = message.sequenceId();
     oneway = message.type() == MessageHeader.ONEWAY;
@@ -109,6 +111,15 @@ final class Invocation implements Call {
     return frame.length + 256;
   }
 
+  /** Whether it belongs to the class that users' load never refuses. */
+  boolean isSystem() {
+    return system;
+  }
+
+  void setSystem(boolean nowSystem) {
+    system = nowSystem;
+  }
+
   long queueNumber() {
     return queueNumber;
   }
@@ -140,8 +151,20 @@ final class Invocation implements Call {
     }
   }
 
+  /** Hands it to a worker, without having run it. */
+  void runLater(ReplyScratch scratch, byte[] array, int offset, int end, boolean owned) {
+    try {
+      system = method.isSystem(scratch.reader, protocol, array, offset, end);
+    } catch (MalformedCallException | RuntimeException e) {
+      answerFailure(e);
+      return;
+    }
+    keepFrame(array, offset, end, owned);
+    dispatcher.submit(this);
+  }
+
   /** Takes what outlives the turn of its connection. */
-  void keepFrame(byte[] array, int offset, int end, boolean owned) {
+  private void keepFrame(byte[] array, int offset, int end, boolean owned) {
     if (owned) {
       setFrame(array, offset, end);
     } else {

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.thrift.TBase;
@@ -24,7 +24,7 @@ final class MethodTable {
     int size = Integer.highestOneBit(Math.max(4, byName.size() * 2)) << 1;
     names = new byte[size][];
     methods = new ServedMethod<?>[size];
-    Map<Methods.Method<?>, ServedMethod<?>> served = new IdentityHashMap<>();
+    Map<Methods.Method<?>, ServedMethod<?>> served = new HashMap<>();
     byName.forEach(
         (name, method) ->
             put(name.getBytes(UTF_8), served.computeIfAbsent(method, MethodTable::serve)));

@@ -3,9 +3,11 @@ package org.stele.server.rpc;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
+import org.jspecify.annotations.Nullable;
 import org.stele.core.wire.StructReader;
 
 /** A method as the endpoint serves it, and what it has learned about it. Thread-safe. */
@@ -16,6 +18,7 @@ final class ServedMethod<A extends TBase<?, ?>> {
   final boolean system;
   final LongAdder calls = new LongAdder();
 
+  private final @Nullable Predicate<A> systemIf;
   private final Supplier<A> arguments;
   private final Handler<A> handler;
 
@@ -30,20 +33,36 @@ final class ServedMethod<A extends TBase<?, ?>> {
     nameUtf8 = method.name().getBytes(UTF_8);
     inline = method.execution() == Execution.INLINE;
     system = method.system();
+    systemIf = method.systemIf();
     arguments = method.arguments();
     handler = method.handler();
   }
 
   /** Decodes the arguments and runs the handler. */
-  void run(StructReader reader, int protocol, byte[] frame, int offset, int end, Call call)
+  void run(StructReader reader, int protocol, byte[] frame, int offset, int end, Invocation call)
       throws Exception {
+    A decoded = decode(reader, protocol, frame, offset, end);
+    if (systemIf != null) {
+      call.setSystem(systemIf.test(decoded));
+    }
+    handler.handle(decoded, call);
+  }
+
+  /** Whether a call that goes to a worker without having run is of the system class. */
+  boolean isSystem(StructReader reader, int protocol, byte[] frame, int offset, int end)
+      throws MalformedCallException {
+    return systemIf == null ? system : systemIf.test(decode(reader, protocol, frame, offset, end));
+  }
+
+  private A decode(StructReader reader, int protocol, byte[] frame, int offset, int end)
+      throws MalformedCallException {
     A decoded = arguments.get();
     try {
       reader.read(protocol, frame, offset, end, decoded);
     } catch (TException e) {
       throw new MalformedCallException("arguments of " + name + ": " + e.getMessage());
     }
-    handler.handle(decoded, call);
+    return decoded;
   }
 
   /** Whether a call with that much time left can be done in time. */

@@ -82,8 +82,12 @@ final class EndpointFixture implements AutoCloseable {
   }
 
   static TBase<?, ?> lookup(byte[] row) {
+    return lookup("t", row);
+  }
+
+  static TBase<?, ?> lookup(String tableId, byte[] row) {
     return new TabletService.lookup_args()
-        .setRequest(new LookupRequest().setTableId("t").setRow(row));
+        .setRequest(new LookupRequest().setTableId(tableId).setRow(row));
   }
 
   static TBase<?, ?> write() {

@@ -1,5 +1,6 @@
 package org.stele.server.rpc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -148,7 +149,7 @@ class PlainThriftTest {
     try (EndpointFixture endpoint = EndpointFixture.start();
         RawClient client = endpoint.connect()) {
       int begin = client.beginFrame();
-      MessageHeader.encode(client.out, MessageHeader.COMPACT, 1, 5, "ping".getBytes("UTF-8"));
+      MessageHeader.encode(client.out, MessageHeader.COMPACT, 1, 5, "ping".getBytes(UTF_8));
       client.out.writeByte(0x18).writeVarint(1000);
       client.endFrame(begin).flush();
       client.readPlain();

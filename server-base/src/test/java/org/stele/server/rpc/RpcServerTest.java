@@ -391,6 +391,17 @@ class RpcServerTest {
       client.call(100, "settings", new ServerService.settings_args()).flush();
       assertEquals(100, client.readReply());
       assertFalse(client.reply.isRefused());
+      client.call(101, "lookup", EndpointFixture.lookup("0", new byte[] {1})).flush();
+      assertEquals(101, client.readReply());
+      assertFalse(client.reply.isRefused());
+      client.call(102, "scan", EndpointFixture.scan("0")).flush();
+      EndpointFixture.await(() -> endpoint.service.scanOrder.contains("0"));
+      endpoint.service.scanPermits.release(3);
+      for (int i = 0; i < 3; i++) {
+        client.readReply();
+        assertFalse(client.reply.isRefused());
+      }
+      assertTrue(endpoint.service.lookupThreads.take().startsWith("rpc-system-"));
     }
   }
 

@@ -66,14 +66,14 @@ final class TestService {
             "TabletService",
             "lookup",
             Execution.INLINE,
-            false,
+            args -> args.getRequest().getTableId().equals("0"),
             TabletService.lookup_args::new,
             this::lookup)
         .add(
             "TabletService",
             "scan",
             Execution.WORKER,
-            false,
+            args -> args.getRequest().getTableId().equals("0"),
             TabletService.scan_args::new,
             this::scan)
         .add(
