@@ -47,7 +47,9 @@ final class StandaloneCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    InstanceDirectory directory = open(context.directory());
+    Path path = context.directory();
+    ServerLog.into(path.resolve("logs"), context);
+    InstanceDirectory directory = open(path);
     Settings settings;
     try {
       settings =
@@ -56,7 +58,6 @@ final class StandaloneCommand implements Callable<Integer> {
       directory.close();
       throw e;
     }
-    ServerLog.into(directory.logs(), context);
     return Standalone.run(directory, settings);
   }
 
