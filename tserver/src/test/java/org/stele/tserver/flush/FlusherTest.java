@@ -25,11 +25,13 @@ import org.stele.core.data.Bytes;
 import org.stele.core.data.Mutation;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.file.CrashableFileStore;
 import org.stele.core.file.CrashableFileStore.Operation;
 import org.stele.core.time.ManualClock;
 import org.stele.tserver.tablet.TabletFixture;
 import org.stele.tserver.tablet.TabletState;
 import org.stele.tserver.wal.WriteAheadLog.LogFile;
+import org.stele.tserver.write.WriteFailure;
 
 /** Flushes that fail, that are held up, and that a crash interrupts. */
 class FlusherTest {
@@ -203,6 +205,25 @@ class FlusherTest {
       long changes = fixture.tablet.counters().flushes().sum();
       fixture.flush();
       assertEquals(changes, fixture.tablet.counters().flushes().sum(), "nothing to say twice");
+    } finally {
+      fixture.close();
+    }
+  }
+
+  /** A write that is placed but not yet synced when the memtable is frozen is not in the file. */
+  @Test
+  void placedWriteIsNotCountedAsFlushed() throws Exception {
+    TabletFixture fixture = fixture(false);
+    fixture.writeNow(mutation(1));
+    CrashableFileStore.Hold sync = fixture.store.holdAt(Operation.SYNC, ".wal", 1);
+    CompletableFuture<List<WriteFailure>> second = fixture.write(mutation(2));
+    sync.awaitReached();
+    fixture.flush();
+    sync.release();
+    assertEquals(List.of(), second.get());
+    fixture = fixture.crash();
+    try {
+      assertEquals(Set.of("row1", "row2"), rows(fixture));
     } finally {
       fixture.close();
     }
