@@ -1,8 +1,10 @@
 package org.stele.core.compression;
 
+import com.google.errorprone.annotations.Immutable;
 import org.stele.core.data.MalformedBytesException;
 
 /** Compresses and decompresses whole blocks. Thread-safe, without state between calls. */
+@Immutable
 public interface Codec {
   /** The most bytes that {@link #compress} writes for {@code length} bytes. */
   int maxCompressedLength(int length);

@@ -8,7 +8,10 @@ import org.stele.core.data.MalformedBytesException;
 
 /** LZ4 blocks (not frames), checked while they are decompressed. */
 final class Lz4Codec implements Codec {
+  @SuppressWarnings("Immutable") // the library's compressors have no state
   private final LZ4Compressor compressor = LZ4Factory.fastestInstance().fastCompressor();
+
+  @SuppressWarnings("Immutable")
   private final LZ4SafeDecompressor decompressor = LZ4Factory.fastestInstance().safeDecompressor();
 
   @Override

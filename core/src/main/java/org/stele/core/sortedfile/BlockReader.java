@@ -49,6 +49,12 @@ final class BlockReader {
     return new CorruptFileException(input.path(), offset, what);
   }
 
+  CorruptFileException corrupt(long offset, MalformedBytesException cause) {
+    CorruptFileException corrupt = corrupt(offset, String.valueOf(cause.getMessage()));
+    corrupt.initCause(cause);
+    return corrupt;
+  }
+
   /** A block as it is stored, after its checksum was found right. */
   private byte[] readStored(byte kind, long offset, int length) throws IOException {
     if (length <= SortedFileFormat.TRAILER_LENGTH
@@ -98,7 +104,7 @@ final class BlockReader {
       compression.codec().decompress(stored, 0, payloadLength, raw, 0, rawLength);
       return raw;
     } catch (MalformedBytesException e) {
-      throw corrupt(offset, e.getMessage());
+      throw corrupt(offset, e);
     }
   }
 
@@ -107,7 +113,7 @@ final class BlockReader {
     try {
       return new EntryBlock(payload, 1);
     } catch (MalformedBytesException e) {
-      throw corrupt(offset, e.getMessage());
+      throw corrupt(offset, e);
     }
   }
 
@@ -116,7 +122,7 @@ final class BlockReader {
     try {
       return IndexBlocks.decode(payload, offset, minEntries);
     } catch (MalformedBytesException e) {
-      throw corrupt(offset, e.getMessage());
+      throw corrupt(offset, e);
     }
   }
 

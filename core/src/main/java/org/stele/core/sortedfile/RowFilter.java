@@ -28,6 +28,7 @@ final class RowFilter {
 
   private static final long PRIME_1 = 0x9E3779B185EBCA87L;
   private static final long PRIME_2 = 0xC2B2AE3D27D4EB4FL;
+  private static final long PRIME_1_PLUS_2 = 0x60EA27EEADC0B5D6L;
   private static final long PRIME_3 = 0x165667B19E3779F9L;
   private static final long PRIME_4 = 0x85EBCA77C2B2AE63L;
   private static final long PRIME_5 = 0x27D4EB2F165667C5L;
@@ -103,7 +104,7 @@ final class RowFilter {
     int end = offset + length;
     long h;
     if (length >= 32) {
-      long v1 = PRIME_1 + PRIME_2;
+      long v1 = PRIME_1_PLUS_2;
       long v2 = PRIME_2;
       long v3 = 0;
       long v4 = -PRIME_1;

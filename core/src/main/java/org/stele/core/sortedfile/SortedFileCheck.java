@@ -183,7 +183,7 @@ public final class SortedFileCheck {
     try {
       decoded = KeyCodec.decode(key);
     } catch (MalformedBytesException e) {
-      throw blocks.corrupt(cursor.blockOffset(), String.valueOf(e.getMessage()));
+      throw blocks.corrupt(cursor.blockOffset(), e);
     }
     if (entries == 0 && !Bytes.wrap(key).equals(properties.firstKey())) {
       throw wrong("the first key");

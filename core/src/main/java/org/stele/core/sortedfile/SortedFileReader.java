@@ -97,7 +97,7 @@ public final class SortedFileReader implements Closeable {
       check(properties, footer.propertiesOffset());
       return properties;
     } catch (MalformedBytesException e) {
-      throw blocks.corrupt(footer.propertiesOffset(), e.getMessage());
+      throw blocks.corrupt(footer.propertiesOffset(), e);
     }
   }
 

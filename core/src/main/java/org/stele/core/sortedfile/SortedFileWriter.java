@@ -37,6 +37,7 @@ public final class SortedFileWriter implements Closeable {
 
   private final String path;
   private final SortedFileOptions options;
+  private final int filterSectionRows;
   private final FileOutput output;
   private final int salt;
 
@@ -78,9 +79,11 @@ public final class SortedFileWriter implements Closeable {
   private long dataBlocks;
   private long indexBlocks;
 
-  private SortedFileWriter(String path, SortedFileOptions options, FileOutput output) {
+  private SortedFileWriter(
+      String path, SortedFileOptions options, int filterSectionRows, FileOutput output) {
     this.path = path;
     this.options = options;
+    this.filterSectionRows = filterSectionRows;
     this.output = output;
     this.salt = SortedFileFormat.salt(path);
     this.filter = new RowFilter(options.filterBits());
@@ -89,7 +92,13 @@ public final class SortedFileWriter implements Closeable {
   /** Makes the file; its directory must be there. */
   public static SortedFileWriter create(FileStore store, String path, SortedFileOptions options)
       throws IOException {
-    return new SortedFileWriter(path, options, store.create(path));
+    return create(store, path, options, RowFilter.MAX_SECTION_ROWS);
+  }
+
+  static SortedFileWriter create(
+      FileStore store, String path, SortedFileOptions options, int filterSectionRows)
+      throws IOException {
+    return new SortedFileWriter(path, options, filterSectionRows, store.create(path));
   }
 
   /** Adds the cell a cursor stands on. */
@@ -126,7 +135,7 @@ public final class SortedFileWriter implements Closeable {
       addIndexEntry(separator(closedLastKey, key, keyOffset, keyLength));
     }
     if (newRow) {
-      if (options.filterBits() > 0 && filter.rows() >= RowFilter.MAX_SECTION_ROWS) {
+      if (options.filterBits() > 0 && filter.rows() >= filterSectionRows) {
         closeFilterSection();
       }
       filterRow(key, keyOffset, rowLength);

@@ -2,6 +2,7 @@ package org.stele.core.cursor;
 
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.stele.core.data.CellModel;
 
@@ -21,14 +22,14 @@ public final class ListCursor implements CellCursor {
   private byte[] key = new byte[0];
   private byte[] value = new byte[0];
 
-  private ListCursor(TreeMap<byte[], byte[]> cells) {
+  private ListCursor(SortedMap<byte[], byte[]> cells) {
     keys = cells.keySet().toArray(byte[][]::new);
     values = cells.values().toArray(byte[][]::new);
   }
 
   /** The entries in the order of their keys. */
   public static ListCursor of(Collection<CellModel.Entry> entries) {
-    TreeMap<byte[], byte[]> cells = new TreeMap<>(Arrays::compareUnsigned);
+    SortedMap<byte[], byte[]> cells = new TreeMap<>(Arrays::compareUnsigned);
     for (CellModel.Entry entry : entries) {
       if (cells.put(entry.key(), entry.value().toArray()) != null) {
         throw new IllegalArgumentException("two entries with one key");

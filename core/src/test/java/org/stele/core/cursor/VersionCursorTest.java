@@ -86,7 +86,7 @@ class VersionCursorTest {
           RandomEntries generator = new RandomEntries(random, true);
           List<CellModel.Entry> all = generator.history(1 + random.nextInt(150), 1);
           int versions = 1 + random.nextInt(3);
-          long sequence = 1 + random.nextInt(all.size());
+          long sequence = 1L + random.nextInt(all.size());
           List<Column> columns = generator.columns();
           CellCursor source = MergingCursor.of(MergingCursorTest.split(random, all, 3));
           CellCursor cursor = reader(source, sequence, versions, columns);

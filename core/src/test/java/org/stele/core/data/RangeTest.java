@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.stele.core.Seeds;
@@ -59,7 +60,7 @@ class RangeTest {
 
   @Test
   void rangesOfRowsAreThoseOfAMap() {
-    TreeMap<Bytes, Boolean> map = new TreeMap<>();
+    NavigableMap<Bytes, Boolean> map = new TreeMap<>();
     rowsUpTo(3).forEach(row -> map.put(row, true));
     List<Bytes> sample = rowsUpTo(3).stream().filter(row -> row.hashCode() % 7 == 0).toList();
     assertTrue(sample.size() > 10);
@@ -73,7 +74,11 @@ class RangeTest {
   }
 
   private static void checkRows(
-      TreeMap<Bytes, Boolean> map, Bytes start, boolean withStart, Bytes stop, boolean withStop) {
+      NavigableMap<Bytes, Boolean> map,
+      Bytes start,
+      boolean withStart,
+      Bytes stop,
+      boolean withStop) {
     if (start.compareTo(stop) > 0) {
       assertThrows(
           IllegalArgumentException.class, () -> Range.rows(start, withStart, stop, withStop));

@@ -15,6 +15,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.stele.core.Seeds;
@@ -30,6 +32,7 @@ import org.stele.core.data.CellType;
 import org.stele.core.data.DataLimits;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.RandomEntries;
+import org.stele.core.file.CorruptFileException;
 import org.stele.core.file.CrashableFileStore;
 import org.stele.core.file.CrashableFileStore.Operation;
 
@@ -291,6 +294,70 @@ class SortedFileTest {
   }
 
   @Test
+  void aFilterOfSeveralSectionsAndPages() throws IOException {
+    List<CellModel.Entry> all = rows(25_000);
+    try (SortedFileWriter writer =
+        SortedFileWriter.create(store, PATH, options(Compression.NONE, 4096, 32), 10_000)) {
+      for (CellModel.Entry entry : all) {
+        byte[] key = entry.key();
+        writer.add(key, 0, key.length, key, 0, 0);
+      }
+      writer.finish();
+    }
+    try (SortedFileReader reader = open(new MapCache())) {
+      assertEquals(3, reader.properties().filter().sections().size());
+      SortedFileCheck.Report report = SortedFileCheck.check(reader);
+      assertEquals(2 + 2 + 1, report.filterPages());
+      int wrong = 0;
+      for (CellModel.Entry entry : all) {
+        byte[] absent = KeyCodec.lowerBound(KeyCodec.rowAfter(entry.row()));
+        wrong += reader.mayContainRow(absent, absent.length) ? 1 : 0;
+      }
+      assertTrue(wrong < 50, wrong + " absent rows are not denied");
+    }
+  }
+
+  @Test
+  void theHashIsXxh64() {
+    assertEquals(0xEF46DB3751D8E999L, RowFilter.hash(new byte[0], 0, 0));
+    assertEquals(0xD24EC4F1A98C6E5BL, RowFilter.hash(new byte[] {'a'}, 0, 1));
+    assertEquals(0x44BC2CF5AD770999L, RowFilter.hash(new byte[] {'x', 'a', 'b', 'c'}, 1, 3));
+  }
+
+  @Test
+  void manyThreadsShareAReader() throws Exception {
+    List<CellModel.Entry> all = rows(3000);
+    write(store, PATH, options(Compression.LZ4, 512, 10), all);
+    store.flip(PATH, 100, 1); // in the first data block
+    try (SortedFileReader reader = open(BlockCache.NONE)) {
+      List<CompletableFuture<Void>> threads = new ArrayList<>();
+      for (int thread = 0; thread < 16; thread++) {
+        Random random = new Random(thread);
+        threads.add(CompletableFuture.runAsync(() -> lookUpSome(reader, all, random)));
+      }
+      for (CompletableFuture<Void> thread : threads) {
+        thread.get(60, TimeUnit.SECONDS);
+      }
+    }
+  }
+
+  private static void lookUpSome(
+      SortedFileReader reader, List<CellModel.Entry> all, Random random) {
+    for (int i = 0; i < 300; i++) {
+      int row = random.nextInt(20) == 0 ? 0 : 100 + random.nextInt(all.size() - 100);
+      try (CellCursor cursor = reader.cursor(true)) {
+        cursor.seek(all.get(row).key());
+        assertEquals(all.get(row), Cursors.entry(cursor));
+        assertTrue(row > 0, "damage was not found");
+      } catch (CorruptFileException e) {
+        assertEquals(0, row);
+      } catch (IOException e) {
+        throw new AssertionError(e);
+      }
+    }
+  }
+
+  @Test
   void rowsOfDeletesAreInTheFilterToo() throws IOException {
     write(
         store,
@@ -464,7 +531,7 @@ class SortedFileTest {
       for (int i = 0; i < 9; i++) {
         Bytes sample = samples.get(i);
         long before = all.stream().filter(e -> Bytes.wrap(e.key()).compareTo(sample) < 0).count();
-        assertEquals((i + 1) * 3000, before, 700, "cut " + i);
+        assertEquals((i + 1) * 3000.0, (double) before, 700.0, "cut " + i);
         double share = (double) reader.approximateOffset(sample.unsafeArray()) / reader.length();
         assertEquals((i + 1) / 10.0, share, 0.05);
       }
