@@ -57,6 +57,8 @@ final class Acceptor implements Runnable {
               + address.getPort()
               + ": the host is not known (rpc.bind.address)");
     }
+    // the JDK's code that closes sockets itself takes descriptors when it is first used
+    SocketChannel.open().close();
     ServerSocketChannel channel = ServerSocketChannel.open();
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -88,7 +90,7 @@ final class Acceptor implements Runnable {
       }
     } finally {
       close();
-      closeQuietly(reserve);
+      closeReserve();
     }
   }
 
@@ -99,9 +101,8 @@ final class Acceptor implements Runnable {
       return true;
     } catch (ClosedChannelException e) {
       return false;
-    } catch (IOException | RuntimeException | OutOfMemoryError e) {
-      endpoint.counters().acceptFailures.increment();
-      endpoint.junkLog().failed("Cannot accept a connection", e);
+    } catch (Throwable e) { // no descriptors, no memory: nothing may end this thread
+      report(e);
       return turnAwayOne();
     }
   }
@@ -134,15 +135,21 @@ final class Acceptor implements Runnable {
   /** Without descriptors, gives up the spare one for a moment to end the waiting connection. */
   private boolean turnAwayOne() {
     if (reserve != null) {
-      closeQuietly(reserve);
-      reserve = null;
       try {
-        turnAway(channel.accept(), "the process has no more file descriptors");
+        reserve.close();
+        reserve = null;
+        SocketChannel connection = channel.accept();
+        openReserve();
+        if (reserve != null) { // meanwhile there are some
+          deal(connection);
+        } else {
+          turnAway(connection, "the process has no more file descriptors");
+        }
         return true;
       } catch (ClosedChannelException e) {
         return false;
-      } catch (IOException | RuntimeException | OutOfMemoryError e) { // not even that: pause
-        endpoint.counters().acceptFailures.increment();
+      } catch (Throwable e) { // not even that: pause
+        report(e);
       }
     }
     return pause();
@@ -158,23 +165,32 @@ final class Acceptor implements Runnable {
     }
   }
 
+  private void closeReserve() {
+    try {
+      if (reserve != null) {
+        reserve.close();
+      }
+    } catch (IOException e) { // a socket that was never connected
+      endpoint.counters().acceptFailures.increment();
+    }
+  }
+
   private void openReserve() {
     if (reserve == null) {
       try {
         reserve = SocketChannel.open();
       } catch (IOException | OutOfMemoryError e) { // the next round tries again
-        reserve = null;
+        endpoint.counters().acceptFailures.increment();
       }
     }
   }
 
-  private static void closeQuietly(@Nullable SocketChannel spare) {
-    if (spare != null) {
-      try {
-        spare.close();
-      } catch (IOException e) {
-        throw new IllegalStateException("a socket that was never connected cannot be closed", e);
-      }
+  private void report(Throwable failure) {
+    endpoint.counters().acceptFailures.increment();
+    try {
+      endpoint.junkLog().failed("Cannot accept a connection", failure);
+    } catch (Throwable e) { // no memory to tell: the counter has it
+      endpoint.counters().acceptFailures.increment();
     }
   }
 
