@@ -505,14 +505,14 @@ final class Connection {
       for (int i = 0; i < count; i++) {
         byte[] frame = frames.get(i);
         header.decode(frame, 0, frame.length);
-        PendingCall call = calls.take(header.callId());
-        if (call == null && !calls.wasGiven(header.callId())) {
-          throw new IOException(
-              "an answer to call " + Long.toHexString(header.callId()) + ", which was never made");
-        }
         if (header.bootId() != bootId) {
           throw new IOException("the server's boot id changed on one connection");
         }
+        if (!calls.wasGiven(header.callId())) {
+          throw new IOException(
+              "an answer to call " + Long.toHexString(header.callId()) + ", which was never made");
+        }
+        PendingCall call = calls.take(header.callId()); // from here on it must get its frame
         answered[i] = call;
       }
       dispatching = reader == Reader.IO && count > 1;
