@@ -81,6 +81,12 @@ public final class CrashableFileStore implements FileStore {
   private long bytesRead;
 
   private volatile boolean canSync = true;
+  private volatile Hook hook = (operation, path) -> {};
+
+  /** Sees each call before it does anything; what it throws, the call throws. */
+  public interface Hook {
+    void before(Operation operation, String path) throws IOException;
+  }
 
   // ---- Faults
 
@@ -110,6 +116,11 @@ public final class CrashableFileStore implements FileStore {
     Hold hold = new Hold(operation);
     faults.add(new Fault(operation, part, nth, null, hold, true));
     return hold;
+  }
+
+  /** Has a test see, fail or hold any call. */
+  public void onEachCall(Hook newHook) {
+    hook = newHook;
   }
 
   /** Takes back all faults that were not met; calls that wait go on waiting. */
@@ -218,6 +229,7 @@ public final class CrashableFileStore implements FileStore {
   /** Counts a call; waits or fails if it is its turn. */
   private void enter(Operation operation, String path) throws IOException {
     NonBlocking.assertMayBlock();
+    hook.before(operation, path);
     Fault met = null;
     synchronized (this) {
       counts.merge(operation, 1L, Long::sum);
@@ -294,6 +306,14 @@ public final class CrashableFileStore implements FileStore {
   }
 
   // ---- Crashes
+
+  /** The same files as of now, in a store of their own that can crash by itself; without faults. */
+  public synchronized CrashableFileStore copy() {
+    CrashableFileStore copy = new CrashableFileStore();
+    copy.nodes = new TreeMap<>();
+    nodes.forEach((path, node) -> copy.nodes.put(path, node.copy()));
+    return copy;
+  }
 
   /** The machine stops: all that was not synced is forgotten. */
   public void crash() {
@@ -529,6 +549,18 @@ public final class CrashableFileStore implements FileStore {
       length += count;
     }
 
+    Node copy() {
+      Node copy = new Node(directory);
+      copy.bytes = bytes.clone();
+      copy.length = length;
+      copy.flushedLength = flushedLength;
+      copy.syncedLength = syncedLength;
+      copy.entrySynced = entrySynced;
+      copy.expectedLength = expectedLength;
+      copy.lost.addAll(lost);
+      return copy;
+    }
+
     /** With the zeros that are reserved for a log. */
     int visibleLength() {
       if (length >= expectedLength) {
@@ -550,6 +582,7 @@ public final class CrashableFileStore implements FileStore {
             case SOME_SECTORS, EVERYTHING -> unsynced;
           };
       after.append(ByteBuffer.wrap(bytes, 0, syncedLength + kept));
+      after.expectedLength = survival == Survival.EVERYTHING ? expectedLength : 0;
       if (survival == Survival.SOME_SECTORS) {
         for (int at = syncedLength; at < length; at = (at / SECTOR + 1) * SECTOR) {
           if (random.nextBoolean()) {

@@ -27,8 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.file.CrashableFileStore;
+import org.stele.core.file.CrashableFileStore.Operation;
 import org.stele.core.time.Clock;
-import org.stele.tserver.wal.MemoryStore.Operation;
 import org.stele.tserver.wal.TestTablet.Outcome;
 import org.stele.tserver.wal.TestTablet.TestEntry;
 
@@ -36,7 +37,7 @@ import org.stele.tserver.wal.TestTablet.TestEntry;
 class GroupCommitLogTest {
   private static final long LARGE = 1 << 20;
 
-  private final MemoryStore store = new MemoryStore();
+  private final CrashableFileStore store = LogTesting.newStore();
   private final TestTablet a = new TestTablet("a", 1);
   private final TestTablet b = new TestTablet("b", 1);
   private final AtomicReference<Exception> broken = new AtomicReference<>();
@@ -53,7 +54,7 @@ class GroupCommitLogTest {
   void aGroupIsWrittenAndSyncedOnceAtItsStrictest() throws IOException {
     GroupCommitLog log = stepped(store, LARGE);
     List<Operation> operations = new ArrayList<>();
-    store.hook = (operation, path) -> operations.add(operation);
+    store.onEachCall((operation, path) -> operations.add(operation));
     List<TestEntry> entries = new ArrayList<>();
     for (Durability durability : Durability.values()) {
       entries.add(a.entry(durability, "1", "2"));
@@ -84,7 +85,7 @@ class GroupCommitLogTest {
 
     List<TestEntry> logged = new ArrayList<>(a.applied);
     logged.removeIf(entry -> entry.durability == Durability.NONE);
-    assertEquals(expected(logged), recover(store.afterKill(), "a"));
+    assertEquals(expected(logged), recover(LogTesting.killed(store), "a"));
     assertEquals(2, log.metrics().syncs() - 0);
   }
 
@@ -146,7 +147,7 @@ class GroupCommitLogTest {
     assertEquals(ErrorCode.INTERNAL, codeOf(poisoned));
     assertEquals(Outcome.NOT_PLACED, closed.outcome);
     assertEquals(Outcome.COMMITTED, last.outcome);
-    assertEquals(expected(List.of(good, last)), recover(store.afterKill(), "a"));
+    assertEquals(expected(List.of(good, last)), recover(LogTesting.killed(store), "a"));
     assertEquals(0, log.waitingBytes());
   }
 
@@ -164,7 +165,7 @@ class GroupCommitLogTest {
     assertEquals(0, log.waitingBytes());
     assertTrue(log.append(small));
     run(log);
-    assertEquals(expected(List.of(huge, small)), recover(store.afterKill(), "a"));
+    assertEquals(expected(List.of(huge, small)), recover(LogTesting.killed(store), "a"));
   }
 
   @Test
@@ -175,7 +176,7 @@ class GroupCommitLogTest {
     log.append(large);
     log.append(small);
     run(log);
-    MemoryStore killed = store.afterKill();
+    CrashableFileStore killed = LogTesting.killed(store);
     assertEquals(expected(List.of(large)), recover(killed, "a"));
     assertEquals(expected(List.of(small)), recover(killed, "b"));
   }
@@ -183,7 +184,7 @@ class GroupCommitLogTest {
   @Test
   void aFailedSyncEndsTheFileAndOnlyItsGroup() throws IOException {
     for (Operation failing : List.of(Operation.SYNC, Operation.WRITE)) {
-      MemoryStore disk = new MemoryStore();
+      CrashableFileStore disk = LogTesting.newStore();
       TestTablet tablet = new TestTablet("a", 1);
       GroupCommitLog log = stepped(disk, LARGE);
       TestEntry before = tablet.entry(Durability.SYNC, "before");
@@ -191,15 +192,15 @@ class GroupCommitLogTest {
       run(log);
       List<String> touched = new ArrayList<>();
       boolean[] failed = {false};
-      disk.hook =
+      disk.onEachCall(
           (operation, path) -> {
-            if (failed[0]) {
+            if (failed[0] && operation != Operation.CLOSE) {
               touched.add(path);
-            } else if (operation == failing) {
+            } else if (operation == failing && !failed[0]) {
               failed[0] = true;
               throw new IOException("the disk says no");
             }
-          };
+          });
       TestEntry one = tablet.entry(Durability.SYNC, "one");
       TestEntry two = tablet.entry(Durability.NONE, "two");
       log.append(one);
@@ -213,7 +214,7 @@ class GroupCommitLogTest {
       assertEquals(ErrorCode.UNKNOWN_OUTCOME, codeOf(one));
       assertEquals(Outcome.COMMITTED, after.outcome);
       assertEquals(Set.of(path(2)), new HashSet<>(touched), "the failed file was touched again");
-      assertEquals(expected(List.of(before, after)), recover(disk.afterKill(), "a"));
+      assertEquals(expected(List.of(before, after)), recover(LogTesting.killed(disk), "a"));
       assertEquals(1, log.metrics().failedFiles());
 
       log.flushed("a", after.lastSequence());
@@ -229,35 +230,33 @@ class GroupCommitLogTest {
     log.append(before);
     run(log);
     boolean[] failed = {false};
-    store.hook =
+    store.onEachCall(
         (operation, path) -> {
           if (operation == Operation.SYNC && !failed[0]) {
             failed[0] = true;
             throw new IOException("the disk says no");
           }
-        };
+        });
     assertFalse(log.requestRoll().isDone());
-    MemoryStore whole = new MemoryStore();
     run(log);
     TestEntry after = a.entry(Durability.SYNC, "after");
     log.append(after);
     run(log);
     assertEquals(Outcome.COMMITTED, after.outcome);
     assertFalse(store.exists(path(2)));
-    assertEquals(expected(List.of(before, after)), recover(store.afterKill(), "a"));
-    assertTrue(whole.files.isEmpty());
+    assertEquals(expected(List.of(before, after)), recover(LogTesting.killed(store), "a"));
   }
 
   @Test
   void theLogBreaksWhenTheNextFileFailsToo() throws IOException {
     GroupCommitLog log =
         GroupCommitLog.withoutThreads(store, options(LARGE), Clock.system(), salts(), broken::set);
-    store.hook =
+    store.onEachCall(
         (operation, path) -> {
           if (operation == Operation.SYNC) {
             throw new IOException("the disk says no");
           }
-        };
+        });
     TestEntry one = a.entry(Durability.SYNC, "one");
     log.append(one);
     log.syncStep();
@@ -269,13 +268,13 @@ class GroupCommitLogTest {
     assertEquals(ErrorCode.UNAVAILABLE, codeOf(two));
     assertTrue(log.broken().isPresent());
     assertEquals(broken.get(), log.broken().get());
-    store.hook = (operation, path) -> {};
+    store.onEachCall((operation, path) -> {});
     TestEntry three = a.entry(Durability.NONE, "three");
     assertTrue(log.append(three));
     assertEquals(Outcome.REFUSED, three.outcome);
     assertThrows(IOException.class, log::roll);
     log.close();
-    assertEquals(List.of(), recover(store.afterCrash(new java.util.Random(1)), "b"));
+    assertEquals(List.of(), recover(LogTesting.crashed(store, new java.util.Random(1)), "b"));
   }
 
   @Test
@@ -366,13 +365,13 @@ class GroupCommitLogTest {
   @Test
   void sixtyFourWritersSurviveFailingSyncs() throws Exception {
     AtomicInteger count = new AtomicInteger();
-    store.hook =
+    store.onEachCall(
         (operation, path) -> {
           if ((operation == Operation.SYNC || operation == Operation.WRITE)
               && count.incrementAndGet() % 31 == 0) {
             throw new IOException("the disk says no");
           }
-        };
+        });
     List<TestEntry> all = new ArrayList<>();
     try (GroupCommitLog log = started(100_000)) {
       List<Thread> writers = new ArrayList<>();
@@ -404,10 +403,10 @@ class GroupCommitLogTest {
       assertTrue(log.metrics().failedFiles() > 0);
       assertTrue(log.broken().isEmpty());
       // Kill: what was acknowledged is there, and nothing that had failed.
-      MemoryStore killed = store.afterKill();
+      CrashableFileStore killed = LogTesting.killed(store);
       assertEquals(expected(a.applied), recover(killed, "a"));
       assertEquals(expected(b.applied), recover(killed, "b"));
-      store.hook = (operation, path) -> {};
+      store.onEachCall((operation, path) -> {});
     }
     assertTrue(all.stream().allMatch(entry -> entry.times == 1));
     assertTrue(all.stream().anyMatch(entry -> entry.outcome == Outcome.FAILED));
@@ -422,13 +421,13 @@ class GroupCommitLogTest {
       CountDownLatch inSync = new CountDownLatch(1);
       CountDownLatch release = new CountDownLatch(1);
       AtomicInteger syncs = new AtomicInteger();
-      store.hook =
+      store.onEachCall(
           (operation, path) -> {
             if (operation == Operation.SYNC && syncs.incrementAndGet() == 1) {
               inSync.countDown();
               awaitLatch(release);
             }
-          };
+          });
       TestEntry first = a.entry(Durability.SYNC, "first");
       log.append(first);
       inSync.await();
@@ -509,13 +508,13 @@ class GroupCommitLogTest {
             broken::set);
     CountDownLatch inSync = new CountDownLatch(1);
     CountDownLatch release = new CountDownLatch(1);
-    store.hook =
+    store.onEachCall(
         (operation, path) -> {
           if (operation == Operation.SYNC) {
             inSync.countDown();
             awaitLatch(release);
           }
-        };
+        });
     TestEntry stuck = a.entry(Durability.SYNC, "stuck");
     log.append(stuck);
     inSync.await();
@@ -558,7 +557,7 @@ class GroupCommitLogTest {
 
   @Test
   void aDirectoryWithLogsIsRefused() throws IOException {
-    store.put(path(1), new byte[0]);
+    store.setContents(path(1), new byte[0]);
     assertThrows(IOException.class, () -> started(LARGE));
   }
 }

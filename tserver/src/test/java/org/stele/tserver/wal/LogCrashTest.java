@@ -17,8 +17,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
+import org.stele.core.file.CrashableFileStore;
+import org.stele.core.file.CrashableFileStore.Operation;
 import org.stele.core.time.Clock;
-import org.stele.tserver.wal.MemoryStore.Operation;
 import org.stele.tserver.wal.TestTablet.Outcome;
 import org.stele.tserver.wal.TestTablet.TestEntry;
 
@@ -53,7 +54,7 @@ class LogCrashTest {
 
   private static final class Schedule {
     private final Random random;
-    private final MemoryStore store = new MemoryStore();
+    private final CrashableFileStore store = LogTesting.newStore();
     private final List<TestTablet> tablets = new ArrayList<>();
     private final List<TestEntry> entries = new ArrayList<>();
     private final long[] flushed = new long[3];
@@ -67,7 +68,6 @@ class LogCrashTest {
 
     Schedule(long seed) throws IOException {
       random = new Random(seed);
-      store.preallocates = random.nextBoolean();
       failing = random.nextInt(3) == 0;
       onlySync = random.nextBoolean();
       for (int i = 0; i < 3; i++) {
@@ -76,7 +76,7 @@ class LogCrashTest {
       log =
           GroupCommitLog.withoutThreads(
               store, options(500 + random.nextInt(3000)), Clock.system(), salts(), broken -> {});
-      store.hook = this::beforeOperation;
+      store.onEachCall(this::beforeOperation);
     }
 
     private void beforeOperation(Operation operation, String path) throws IOException {
@@ -128,6 +128,7 @@ class LogCrashTest {
         look("");
         entries.forEach(entry -> assertEquals(1, entry.times, "told once"));
         assertEquals(0, log.waitingBytes());
+        store.assertNoOpenHandles();
       }
       if (failure != null) {
         throw new AssertionError(failure);
@@ -157,8 +158,10 @@ class LogCrashTest {
       looking = true;
       looks++;
       boolean kill = random.nextBoolean();
-      MemoryStore disk = kill ? store.afterKill() : store.afterCrash(random);
-      disk.files.remove(deleted);
+      CrashableFileStore disk = kill ? LogTesting.killed(store) : LogTesting.crashed(store, random);
+      if (!deleted.isEmpty()) {
+        disk.delete(deleted);
+      }
       LogDirectory directory = LogDirectory.read(disk, DIRECTORY);
       assertEquals(List.of(), directory.damage(), "false alarm");
       for (int i = 0; i < 3; i++) {
@@ -170,6 +173,7 @@ class LogCrashTest {
               found, recover(LogDirectory.read(disk, DIRECTORY), tablets.get(i).id, flushed[i]));
         }
       }
+      disk.assertNoOpenHandles();
       looking = false;
     }
 

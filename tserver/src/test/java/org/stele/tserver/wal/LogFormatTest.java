@@ -26,6 +26,7 @@ import org.stele.core.data.CellType;
 import org.stele.core.data.Durability;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.Sequence;
+import org.stele.core.file.CrashableFileStore;
 import org.stele.core.time.Clock;
 import org.stele.tserver.wal.ExtentIndex.Extent;
 import org.stele.tserver.wal.ExtentIndex.Stay;
@@ -103,8 +104,7 @@ class LogFormatTest {
 
   @Test
   void theExampleOfTheDocumentIsWhatIsWritten() throws IOException {
-    MemoryStore store = new MemoryStore();
-    store.preallocates = false;
+    CrashableFileStore store = LogTesting.newStore();
     GroupCommitLog log =
         GroupCommitLog.withoutThreads(
             store,
@@ -117,7 +117,7 @@ class LogFormatTest {
     run(log);
     log.close();
     HexFormat hex = HexFormat.ofDelimiter(" ");
-    String written = hex.formatHex(store.bytes(path(1)));
+    String written = hex.formatHex(store.contents(path(1)));
     assertEquals(documented(), written);
   }
 
@@ -171,8 +171,8 @@ class LogFormatTest {
       CRC32C crc = new CRC32C();
       crc.update(bytes, 0, bytes.length - 4);
       ByteWriter.putInt(bytes, bytes.length - 4, (int) crc.getValue());
-      MemoryStore store = new MemoryStore();
-      store.put(path(5), bytes);
+      CrashableFileStore store = LogTesting.newStore();
+      store.setContents(path(5), bytes);
       UnsupportedLogException e =
           assertThrows(UnsupportedLogException.class, () -> LogDirectory.read(store, DIRECTORY));
       assertTrue(e.getMessage().contains(path(5)), e.getMessage());

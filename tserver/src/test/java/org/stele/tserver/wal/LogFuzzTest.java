@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
+import org.stele.core.file.CrashableFileStore;
 
 /**
  * Whatever bytes a log holds: reading ends, with records or with an IOException, in little memory.
@@ -21,7 +22,7 @@ import org.stele.core.data.Durability;
 class LogFuzzTest {
   private static final int ROUNDS = Boolean.getBoolean("stele.long") ? 100_000 : 2_000;
 
-  private static void readAll(MemoryStore store) {
+  private static void readAll(CrashableFileStore store) {
     for (String tablet : new String[] {"a", "b"}) {
       try {
         recover(store, tablet);
@@ -38,7 +39,7 @@ class LogFuzzTest {
   }
 
   @Test
-  void randomBytes() {
+  void randomBytes() throws IOException {
     long seed = new Random().nextLong();
     for (int i = 0; i < ROUNDS; i++) {
       Random random = new Random(seed + i);
@@ -50,7 +51,7 @@ class LogFuzzTest {
 
   @Test
   void damagedLogs() throws IOException {
-    MemoryStore store = new MemoryStore();
+    CrashableFileStore store = LogTesting.newStore();
     TestTablet a = new TestTablet("a", 1);
     TestTablet b = new TestTablet("b", 2);
     GroupCommitLog log = stepped(store, 3000);
@@ -59,7 +60,7 @@ class LogFuzzTest {
       run(log);
     }
     log.close();
-    byte[] whole = store.bytes(path(1));
+    byte[] whole = store.contents(path(1));
     long seed = new Random().nextLong();
     for (int i = 0; i < ROUNDS; i++) {
       Random random = new Random(seed + i);
@@ -80,9 +81,9 @@ class LogFuzzTest {
     }
   }
 
-  private static void read(byte[] bytes, long seed) {
-    MemoryStore store = new MemoryStore();
-    store.put(DIRECTORY + "/" + LogName.of(1), bytes);
+  private static void read(byte[] bytes, long seed) throws IOException {
+    CrashableFileStore store = LogTesting.newStore();
+    store.setContents(DIRECTORY + "/" + LogName.of(1), bytes);
     try {
       readAll(store);
     } catch (RuntimeException | Error e) {

@@ -23,13 +23,14 @@ import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 import org.stele.core.data.Sequence;
 import org.stele.core.file.CorruptFileException;
+import org.stele.core.file.CrashableFileStore;
 import org.stele.tserver.wal.TestTablet.TestEntry;
 
 /** What recovery makes of torn, damaged, missing and empty logs. */
 class LogRecoveryTest {
   private static final long LARGE = 1 << 20;
 
-  private final MemoryStore store = new MemoryStore();
+  private final CrashableFileStore store = LogTesting.newStore();
   private final TestTablet a = new TestTablet("a", 1);
   private final TestTablet b = new TestTablet("b", 1);
 
@@ -54,7 +55,8 @@ class LogRecoveryTest {
     log.append(entry);
     run(log);
     try (LogCursor cursor =
-        LogDirectory.read(store.afterKill(), DIRECTORY).records("a", epoch -> epoch == 1, 0)) {
+        LogDirectory.read(LogTesting.killed(store), DIRECTORY)
+            .records("a", epoch -> epoch == 1, 0)) {
       LogRecord found = cursor.next();
       assertEquals(new WriterStamp(7, 8, 9), found.writer());
       assertEquals(1, found.epoch());
@@ -63,7 +65,7 @@ class LogRecoveryTest {
       assertEquals(null, cursor.next());
       assertEquals(null, cursor.next());
     }
-    LogDirectory directory = LogDirectory.read(store.afterKill(), DIRECTORY);
+    LogDirectory directory = LogDirectory.read(LogTesting.killed(store), DIRECTORY);
     assertEquals(
         expected(List.of(entry)).subList(2, 3), recover(directory, "a", Sequence.of(1, 2)));
     assertEquals(List.of(), recover(directory, "a", Sequence.of(1, 3)));
@@ -79,12 +81,12 @@ class LogRecoveryTest {
       write(log, a, "value " + i);
       ends.add(log.files().get(0).bytes());
     }
-    byte[] whole = store.bytes(path(1));
+    byte[] whole = store.contents(path(1));
     for (long cut = ends.get(16); cut <= ends.get(19); cut++) {
       long at = cut;
       int left = (int) ends.stream().filter(end -> end <= at).count();
-      MemoryStore torn = new MemoryStore();
-      torn.put(path(1), Arrays.copyOf(whole, (int) cut));
+      CrashableFileStore torn = LogTesting.newStore();
+      torn.setContents(path(1), Arrays.copyOf(whole, (int) cut));
       List<String> before = expected(a.applied.subList(0, left));
       assertEquals(before, recover(torn, "a"), "cut at " + cut);
 
@@ -100,7 +102,7 @@ class LogRecoveryTest {
         for (int i = 0; i < 5; i++) {
           write(second, reopened, "later " + i);
         }
-        MemoryStore killed = torn.afterKill();
+        CrashableFileStore killed = LogTesting.killed(torn);
         assertEquals(before, recover(killed, "a"), "cut at " + cut);
         assertEquals(expected(reopened.applied), recover(LogDirectory.read(killed, next), "a", 0));
       }
@@ -111,7 +113,7 @@ class LogRecoveryTest {
   @Test
   void noFlippedByteLosesAnAcknowledgedRecordSilently() throws IOException {
     for (boolean closed : new boolean[] {false, true}) {
-      MemoryStore disk = new MemoryStore();
+      CrashableFileStore disk = LogTesting.newStore();
       TestTablet tablet = new TestTablet("a", 1);
       GroupCommitLog log = stepped(disk, 4096);
       for (int i = 0; i < 12; i++) {
@@ -127,12 +129,12 @@ class LogRecoveryTest {
       assertEquals(24, all.size());
       // Nobody knows of the last group that it was synced, unless the log was closed.
       List<String> withoutLastGroup = all.subList(0, 18);
-      byte[] whole = disk.bytes(path(1));
+      byte[] whole = disk.contents(path(1));
       for (int i = 0; i < whole.length; i++) {
         for (int bit : new int[] {1, 0x80}) {
           byte[] flipped = whole.clone();
           flipped[i] ^= (byte) bit;
-          disk.put(path(1), flipped);
+          disk.setContents(path(1), flipped);
           List<String> found;
           try {
             found = recover(disk, "a");
@@ -179,11 +181,11 @@ class LogRecoveryTest {
   void damageInTheMiddleIsNotTheEnd() throws IOException {
     TestTablet c = new TestTablet("c", 1);
     threeLogs(c);
-    MemoryStore killed = store.afterKill();
-    byte[] bytes = killed.bytes(path(1));
+    CrashableFileStore killed = LogTesting.killed(store);
+    byte[] bytes = killed.contents(path(1));
     int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("value 5");
     bytes[at] ^= 1;
-    killed.put(path(1), bytes);
+    killed.setContents(path(1), bytes);
     CorruptFileException e = assertThrows(CorruptFileException.class, () -> recover(killed, "a"));
     assertEquals(path(1), e.file());
     assertTrue(e.offset() <= at && e.offset() > at - 100, e.getMessage());
@@ -195,7 +197,7 @@ class LogRecoveryTest {
         LogDump.check(killed, path(1), new PrintStream(text, true, StandardCharsets.UTF_8)));
     assertTrue(text.toString(StandardCharsets.UTF_8).contains("DAMAGED from offset " + e.offset()));
 
-    killed.put(path(1) + ".accepted-loss", new byte[0]);
+    killed.setContents(path(1) + ".accepted-loss", new byte[0]);
     List<String> rest = expected(a.applied);
     rest.remove(5);
     assertEquals(rest, recover(killed, "a"));
@@ -206,8 +208,8 @@ class LogRecoveryTest {
   void aMissingLogConcernsTheTabletsThatWereInIt() throws IOException {
     TestTablet c = new TestTablet("c", 1);
     threeLogs(c);
-    MemoryStore killed = store.afterKill();
-    killed.files.remove(path(2));
+    CrashableFileStore killed = LogTesting.killed(store);
+    killed.delete(path(2));
     CorruptFileException e = assertThrows(CorruptFileException.class, () -> recover(killed, "a"));
     assertEquals(path(2), e.file());
     assertEquals(expected(b.applied), recover(killed, "b"));
@@ -217,7 +219,7 @@ class LogRecoveryTest {
         expected(a.applied.subList(40, 60)),
         recover(LogDirectory.read(killed, DIRECTORY), "a", a.applied.get(39).lastSequence()));
 
-    killed.put(path(2) + ".accepted-loss", new byte[0]);
+    killed.setContents(path(2) + ".accepted-loss", new byte[0]);
     List<String> rest = expected(a.applied);
     rest.subList(20, 40).clear();
     assertEquals(rest, recover(killed, "a"));
@@ -236,8 +238,8 @@ class LogRecoveryTest {
     roll(log);
     write(log, a, "last");
     for (int end : ends) {
-      MemoryStore killed = store.afterKill();
-      killed.put(path(2), Arrays.copyOf(killed.bytes(path(2)), end));
+      CrashableFileStore killed = LogTesting.killed(store);
+      killed.setContents(path(2), Arrays.copyOf(killed.contents(path(2)), end));
       if (end == ends.get(4)) {
         assertEquals(expected(a.applied), recover(killed, "a")); // only the index is gone
       } else {
@@ -256,10 +258,10 @@ class LogRecoveryTest {
     roll(log);
     write(log, a, "three");
     for (int number = 1; number <= 3; number++) {
-      MemoryStore killed = store.afterKill();
-      byte[] bytes = killed.bytes(path(number));
+      CrashableFileStore killed = LogTesting.killed(store);
+      byte[] bytes = killed.contents(path(number));
       bytes[25] ^= 1; // in the salt
-      killed.put(path(number), bytes);
+      killed.setContents(path(number), bytes);
       CorruptFileException e = assertThrows(CorruptFileException.class, () -> recover(killed, "a"));
       assertEquals(path(number), e.file());
       assertEquals(0, e.offset());
@@ -271,11 +273,11 @@ class LogRecoveryTest {
     GroupCommitLog log = stepped(store, LARGE);
     write(log, a, "one");
     roll(log);
-    byte[] header = Arrays.copyOf(store.bytes(path(2)), (int) log.files().get(1).bytes());
+    byte[] header = Arrays.copyOf(store.contents(path(2)), (int) log.files().get(1).bytes());
     for (int length = 0; length < header.length; length++) {
       for (int zeros : new int[] {0, 5000}) {
-        MemoryStore killed = store.afterKill();
-        killed.put(path(2), Arrays.copyOf(Arrays.copyOf(header, length), length + zeros));
+        CrashableFileStore killed = LogTesting.killed(store);
+        killed.setContents(path(2), Arrays.copyOf(Arrays.copyOf(header, length), length + zeros));
         assertEquals(expected(a.applied), recover(killed, "a"));
         LogDirectory directory = LogDirectory.read(killed, DIRECTORY);
         assertTrue(directory.logs().get(1).empty() || length == header.length - 1, "" + length);
@@ -300,25 +302,25 @@ class LogRecoveryTest {
     assertEquals(3, log.files().size());
     assertTrue(store.exists(path(1)));
 
-    MemoryStore before = store.afterKill();
+    CrashableFileStore before = LogTesting.killed(store);
     log.flushed("b", b.applied.get(0).lastSequence());
     assertTrue(store.exists(path(1)), "deleted before that was declared");
     run(log);
     assertFalse(store.exists(path(1)));
     assertEquals(2, log.files().size());
 
-    MemoryStore killed = store.afterKill();
+    CrashableFileStore killed = LogTesting.killed(store);
     assertEquals(expected(a.applied.subList(1, 2)), recover(killed, "a"));
     assertEquals(expected(b.applied.subList(1, 2)), recover(killed, "b"));
     // The same without the declaration is a loss.
-    before.files.remove(path(1));
+    before.delete(path(1));
     assertThrows(CorruptFileException.class, () -> recover(before, "b"));
 
     log.flushed("a", a.applied.get(1).lastSequence());
     log.flushed("b", b.applied.get(1).lastSequence());
     run(log);
     assertEquals(1, log.files().size());
-    assertEquals(List.of(), recover(store.afterKill(), "a"));
+    assertEquals(List.of(), recover(LogTesting.killed(store), "a"));
     log.close();
     assertEquals(List.of(), LogDirectory.read(store, DIRECTORY).damage());
   }
@@ -329,18 +331,18 @@ class LogRecoveryTest {
     for (int i = 0; i < 30; i++) {
       write(log, i % 3 == 0 ? b : a, "value " + i);
     }
-    MemoryStore killed = store.afterKill();
+    CrashableFileStore killed = LogTesting.killed(store);
     LogDirectory first = LogDirectory.read(killed, DIRECTORY);
     first.writeIndexes();
     first.writeIndexes();
     assertTrue(killed.exists(path(1) + ".index"));
     assertEquals(expected(a.applied), recover(killed, "a"));
     assertEquals(expected(b.applied), recover(killed, "b"));
-    byte[] index = killed.bytes(path(1) + ".index");
+    byte[] index = killed.contents(path(1) + ".index");
     for (int i = 0; i < index.length; i++) {
       byte[] flipped = index.clone();
       flipped[i] ^= 4;
-      killed.put(path(1) + ".index", flipped);
+      killed.setContents(path(1) + ".index", flipped);
       assertEquals(expected(a.applied), recover(killed, "a"));
     }
   }
@@ -353,7 +355,7 @@ class LogRecoveryTest {
     write(log, b, "between");
     log.flushed("a", a.published);
     write(log, again, "second stay");
-    LogDirectory directory = LogDirectory.read(store.afterKill(), DIRECTORY);
+    LogDirectory directory = LogDirectory.read(LogTesting.killed(store), DIRECTORY);
     List<String> all = new ArrayList<>(expected(a.applied));
     all.addAll(expected(again.applied));
     assertEquals(all, recover(directory, "a", 0));

@@ -1,11 +1,14 @@
 package org.stele.tserver.wal;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.function.LongSupplier;
 import org.stele.core.data.Bytes;
+import org.stele.core.file.CrashableFileStore;
 import org.stele.core.file.FileStore;
 import org.stele.core.time.Clock;
 
@@ -14,6 +17,31 @@ final class LogTesting {
   static final String DIRECTORY = "wal/s1/data";
 
   private LogTesting() {}
+
+  static CrashableFileStore newStore() {
+    CrashableFileStore store = new CrashableFileStore();
+    try {
+      store.makeDirectory(DIRECTORY);
+      store.makeDirectory("wal/s2/data");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return store;
+  }
+
+  /** What is there after the process was killed now. */
+  static CrashableFileStore killed(CrashableFileStore store) {
+    CrashableFileStore copy = store.copy();
+    copy.kill();
+    return copy;
+  }
+
+  /** What is there after the machine has crashed now. */
+  static CrashableFileStore crashed(CrashableFileStore store, Random random) {
+    CrashableFileStore copy = store.copy();
+    copy.crash(random.nextLong());
+    return copy;
+  }
 
   static GroupCommitLog.Options options(long fileBytes) {
     return options(DIRECTORY, fileBytes, 64 << 20);
