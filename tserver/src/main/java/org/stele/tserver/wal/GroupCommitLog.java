@@ -353,7 +353,8 @@ public final class GroupCommitLog implements WriteAheadLog {
     }
     boolean worked;
     try {
-      worked = logGroup() | changeFile();
+      worked = logGroup();
+      worked |= changeFile();
       files.prepareNext();
     } catch (IOException | RuntimeException | Error e) {
       breakLog(e);
@@ -638,17 +639,14 @@ public final class GroupCommitLog implements WriteAheadLog {
 
   /** The disk does not answer: all that wait are told, and the threads left to themselves. */
   private void giveUp() {
-    IOException reason =
-        new IOException(
-            options.directory() + ": the disk did not answer within " + options.closeTimeout());
+    String what =
+        options.directory() + ": the disk did not answer within " + options.closeTimeout();
+    IOException reason = new IOException(what);
     closeFailure = reason;
     breakLog(reason);
     LogGroup stuck = inFlight;
     if (stuck != null) {
-      settle(
-          stuck,
-          Fate.FAILED,
-          new SteleException(ErrorCode.UNKNOWN_OUTCOME, reason.getMessage(), reason));
+      settle(stuck, Fate.FAILED, new SteleException(ErrorCode.UNKNOWN_OUTCOME, what, reason));
     }
     syncEnded = true;
     refuseWaiting(closedException());

@@ -125,8 +125,9 @@ final class LogFileWriter {
       case FLUSH -> out.flush();
       case SYNC -> sync();
     }
-    acknowledged += group.length();
-    synced = durability == Durability.SYNC ? acknowledged : synced;
+    long end = acknowledged + group.length();
+    acknowledged = end;
+    synced = durability == Durability.SYNC ? end : synced;
     for (int i = 0; i < groupEntries.size(); i++) {
       LogEntry entry = groupEntries.get(i);
       index.add(entry.tabletId(), (int) entry.epoch(), groupExtents.get(i));

@@ -49,7 +49,7 @@ public record LogRecord(
             }
           });
     } catch (MalformedBytesException e) {
-      throw new CorruptFileException(path, offset, e.getMessage());
+      throw new CorruptFileException(path, offset, "malformed cells: " + e.getMessage());
     }
   }
 }

@@ -117,7 +117,7 @@ record RecoveredLog(
   private static @Nullable RecoveredLog fromIndex(
       FileStore store, LogWindow window, LogHeader header, Claim claim) throws IOException {
     RecoveredLog own = fromOwnIndex(window, header);
-    boolean agrees = own != null && (claim == Claim.NONE || own.end == claim.end);
+    boolean agrees = own != null && (claim.equals(Claim.NONE) || own.end == claim.end);
     return agrees ? own : fromIndexBeside(store, window, header, claim);
   }
 
