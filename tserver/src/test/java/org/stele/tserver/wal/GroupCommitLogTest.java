@@ -35,6 +35,7 @@ import org.stele.tserver.wal.TestTablet.TestEntry;
 
 /** Order, durability, bounds, failures and closing of the log. */
 class GroupCommitLogTest {
+  private static final List<Durability> DURABILITIES = List.of(Durability.values());
   private static final long LARGE = 1 << 20;
 
   private final CrashableFileStore store = LogTesting.newStore();
@@ -100,7 +101,7 @@ class GroupCommitLogTest {
           new Thread(
               () -> {
                 for (int i = 0; i < 300; i++) {
-                  Durability durability = Durability.values()[(i + writer) % 4];
+                  Durability durability = DURABILITIES.get((i + writer) % 4);
                   TestEntry entry =
                       tablets[(i + writer) % 3].entry(durability, writer + " " + i, "x");
                   while (!log.append(entry)) {

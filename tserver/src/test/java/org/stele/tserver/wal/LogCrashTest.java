@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
@@ -30,6 +31,7 @@ import org.stele.tserver.wal.TestTablet.TestEntry;
  * all that was written.
  */
 class LogCrashTest {
+  private static final List<Durability> DURABILITIES = List.of(Durability.values());
   private static final int SCHEDULES = Boolean.getBoolean("stele.long") ? 200_000 : 3_000;
 
   @Test
@@ -57,6 +59,7 @@ class LogCrashTest {
     private final CrashableFileStore store = LogTesting.newStore();
     private final List<TestTablet> tablets = new ArrayList<>();
     private final List<TestEntry> entries = new ArrayList<>();
+    private final List<CompletableFuture<Void>> rolls = new ArrayList<>();
     private final long[] flushed = new long[3];
     private final GroupCommitLog log;
     private final boolean failing;
@@ -108,7 +111,7 @@ class LogCrashTest {
           case 8 -> flush();
           default -> {
             if (random.nextInt(3) == 0) {
-              log.requestRoll();
+              rolls.add(log.requestRoll());
             }
           }
         }
@@ -127,6 +130,7 @@ class LogCrashTest {
         }
         look("");
         entries.forEach(entry -> assertEquals(1, entry.times, "told once"));
+        assertTrue(rolls.stream().allMatch(CompletableFuture::isDone));
         assertEquals(0, log.waitingBytes());
         store.assertNoOpenHandles();
       }
@@ -136,7 +140,7 @@ class LogCrashTest {
     }
 
     private void append() {
-      Durability durability = onlySync ? Durability.SYNC : Durability.values()[random.nextInt(4)];
+      Durability durability = onlySync ? Durability.SYNC : DURABILITIES.get(random.nextInt(4));
       String[] values = new String[1 + random.nextInt(3)];
       for (int i = 0; i < values.length; i++) {
         values[i] = entries.size() + "/" + i + "x".repeat(random.nextInt(100));

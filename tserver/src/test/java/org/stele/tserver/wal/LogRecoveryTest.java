@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 import org.stele.core.data.Sequence;
@@ -43,8 +44,9 @@ class LogRecoveryTest {
   }
 
   private static void roll(GroupCommitLog log) {
-    log.requestRoll();
+    CompletableFuture<Void> roll = log.requestRoll();
     run(log);
+    roll.join();
   }
 
   @Test

@@ -64,8 +64,10 @@ final class LogTesting {
 
   /** Does all there is to do. */
   static void run(GroupCommitLog log) {
-    while (log.syncStep() | log.applyStep()) {
-      // go on
+    boolean worked = true;
+    while (worked) {
+      worked = log.syncStep();
+      worked |= log.applyStep();
     }
   }
 
