@@ -1,0 +1,150 @@
+package org.stele.test.net;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Stands between clients and a server on the loopback address and forwards bytes, unless told to hold, delay or cut
+ * them. Thread-safe; close ends all of it.
+ */
+public final class Proxy implements Closeable {
+  private final ServerSocket listener;
+  private volatile InetSocketAddress target;
+  private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
+  private final AtomicLong accepted = new AtomicLong();
+  private volatile boolean holdReplies;
+  private volatile boolean refuse;
+  private volatile long delayMillis;
+
+  public Proxy(InetSocketAddress target) throws IOException {
+    this.target = target;
+    listener = new ServerSocket(0, 512, InetAddress.getLoopbackAddress());
+    start("proxy-accept", this::accept);
+  }
+
+  public int port() {
+    return listener.getLocalPort();
+  }
+
+  public void target(InetSocketAddress address) {
+    target = address;
+  }
+
+  /** Whether bytes from the server are kept back; they go on when this is set to false. */
+  public void holdReplies(boolean hold) {
+    holdReplies = hold;
+  }
+
+  /** Whether new connections are closed at once. */
+  public void refuse(boolean value) {
+    refuse = value;
+  }
+
+  /** Each piece of bytes, in both directions, is kept back so long. */
+  public void delay(long millis) {
+    delayMillis = millis;
+  }
+
+  /** Connections taken so far. */
+  public long accepted() {
+    return accepted.get();
+  }
+
+  /** Cuts all connections with a reset. */
+  public void cutAll() {
+    for (Socket socket : sockets) {
+      reset(socket);
+    }
+  }
+
+  private void accept() throws IOException {
+    while (!listener.isClosed()) {
+      Socket client = listener.accept();
+      accepted.incrementAndGet();
+      if (refuse) {
+        client.close();
+        continue;
+      }
+      sockets.add(client);
+      Socket server = new Socket();
+      try {
+        server.connect(target, 5_000);
+      } catch (IOException e) {
+        reset(client);
+        continue;
+      }
+      sockets.add(server);
+      client.setTcpNoDelay(true);
+      server.setTcpNoDelay(true);
+      start("proxy-to-server", () -> forward(client, server, false));
+      start("proxy-to-client", () -> forward(server, client, true));
+    }
+  }
+
+  private void forward(Socket from, Socket to, boolean reply) throws IOException {
+    byte[] buffer = new byte[64 << 10];
+    try {
+      InputStream in = from.getInputStream();
+      for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        if (delayMillis > 0) {
+          LockSupport.parkNanos(delayMillis * 1_000_000);
+        }
+        while (reply && holdReplies && !to.isClosed()) {
+          LockSupport.parkNanos(5_000_000);
+        }
+        to.getOutputStream().write(buffer, 0, read);
+      }
+      to.shutdownOutput();
+    } catch (IOException e) {
+      reset(from);
+      reset(to);
+    }
+  }
+
+  private void reset(Socket socket) {
+    sockets.remove(socket);
+    try {
+      socket.setSoLinger(true, 0);
+      socket.close();
+    } catch (IOException e) {
+      // It is closed already, which is what was wanted.
+      sockets.remove(socket);
+    }
+  }
+
+  private interface Loop {
+    void run() throws IOException;
+  }
+
+  private void start(String name, Loop loop) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                loop.run();
+              } catch (IOException e) {
+                if (!listener.isClosed()) {
+                  throw new java.io.UncheckedIOException(e);
+                }
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  @Override
+  public void close() throws IOException {
+    listener.close();
+    cutAll();
+  }
+}

@@ -1,0 +1,207 @@
+package org.stele.test.process;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.stele.client.SteleClient;
+
+/**
+ * A standalone server in a directory of its own, started and stopped with {@code bin/stele}. Its ports are free ones,
+ * read back from {@code status}. Close ends the process, whatever its state.
+ */
+public final class StandaloneServer implements AutoCloseable {
+  private static final Duration COMMAND_LIMIT = Duration.ofMinutes(3);
+
+  private final Installation installation;
+  private final Path directory;
+  private final Map<String, String> settings;
+  private final Map<String, String> environment = new TreeMap<>();
+
+  /** A server that is not started yet; {@code settings} go into its {@code conf/stele.properties}. */
+  public StandaloneServer(Installation installation, Path directory, Map<String, String> settings) {
+    this.installation = installation;
+    this.directory = directory;
+    this.settings = new TreeMap<>(settings);
+    this.settings.putIfAbsent("rpc.port", "0");
+    this.settings.putIfAbsent("zookeeper.port", "0");
+    environment.put("STELE_DIR", directory.toString());
+    environment.put("STELE_CONNECT", "");
+  }
+
+  /** A started server with these settings. */
+  public static StandaloneServer started(Path directory, Map<String, String> settings) {
+    StandaloneServer server = new StandaloneServer(Installation.shared(), directory, settings);
+    server.start().orFail();
+    return server;
+  }
+
+  /** Sets a variable for all commands that follow; the server inherits it at its next start. */
+  public StandaloneServer environment(String name, String value) {
+    environment.put(name, value);
+    return this;
+  }
+
+  /** Changes a setting; it has an effect at the next start. */
+  public StandaloneServer setting(String name, String value) {
+    settings.put(name, value);
+    return this;
+  }
+
+  public Path directory() {
+    return directory;
+  }
+
+  /** {@code stele start}, successful or not. */
+  public CommandResult start() {
+    try {
+      Path conf = directory.resolve("conf");
+      Files.createDirectories(conf);
+      List<String> lines = new ArrayList<>();
+      settings.forEach((name, value) -> lines.add(name + "=" + value));
+      Files.write(conf.resolve("stele.properties"), lines);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return stele("start");
+  }
+
+  public CommandResult stop() {
+    return stele("stop");
+  }
+
+  /** Runs {@code bin/stele} for this server. */
+  public CommandResult stele(String... arguments) {
+    return stele(new byte[0], arguments);
+  }
+
+  public CommandResult stele(byte[] input, String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(installation.script().toString());
+    Collections.addAll(command, arguments);
+    return Commands.run(installation.home(), environment, input, COMMAND_LIMIT, command);
+  }
+
+  /** The fields of {@code status --json}. */
+  public Map<String, String> status() {
+    Map<String, String> fields = new TreeMap<>();
+    Matcher matcher =
+        Pattern.compile("\"([a-z_A-Z]+)\"\\s*:\\s*(?:\"((?:[^\"\\\\]|\\\\.)*)\"|([^,}\\s]+))")
+            .matcher(stele("status", "--json").out());
+    while (matcher.find()) {
+      fields.put(matcher.group(1), matcher.group(2) == null ? matcher.group(3) : matcher.group(2));
+    }
+    return fields;
+  }
+
+  private String field(String name) {
+    Map<String, String> status = status();
+    String value = status.get(name);
+    if (value == null) {
+      throw new AssertionError("status has no " + name + ": " + status);
+    }
+    return value;
+  }
+
+  public long pid() {
+    return Long.parseLong(field("pid"));
+  }
+
+  /** host:port of the endpoint. */
+  public String address() {
+    return field("address");
+  }
+
+  public int port() {
+    String address = address();
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
+
+  /** What clients connect to. */
+  public String zookeeper() {
+    return field("zookeeper");
+  }
+
+  public SteleClient client() {
+    return SteleClient.connect(zookeeper());
+  }
+
+  /** Ends the process at once, as a power switch would; returns when it is gone. */
+  public void kill9() {
+    kill9(pid());
+  }
+
+  /** Ends the process with this id at once. */
+  public static void kill9(long pid) {
+    ProcessHandle.of(pid)
+        .ifPresent(
+            process -> {
+              CompletableFuture<ProcessHandle> end = process.onExit();
+              process.destroyForcibly();
+              await(end);
+            });
+  }
+
+  /** Sends a signal, such as STOP, CONT or TERM. */
+  public static void signal(long pid, String name) {
+    Commands.run(
+            Path.of("/"), Map.of(), new byte[0], Duration.ofSeconds(10), List.of("kill", "-" + name, "" + pid))
+        .orFail();
+  }
+
+  private static void await(CompletableFuture<ProcessHandle> end) {
+    try {
+      end.get(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    } catch (java.util.concurrent.ExecutionException | TimeoutException e) {
+      throw new AssertionError("the process does not end", e);
+    }
+  }
+
+  /** The lines of the server's log files, oldest first. */
+  public List<String> log() {
+    try (var files = Files.list(directory.resolve("logs"))) {
+      List<String> lines = new ArrayList<>();
+      for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+        lines.addAll(Files.readAllLines(file, java.nio.charset.StandardCharsets.ISO_8859_1));
+      }
+      return lines;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    Path pidFile = directory.resolve("stele.pid");
+    try {
+      if (Files.exists(pidFile)) {
+        long pid = Long.parseLong(Files.readString(pidFile).trim());
+        boolean ours =
+            ProcessHandle.of(pid)
+                .flatMap(process -> process.info().commandLine())
+                .map(line -> line.contains("stele"))
+                .orElse(false);
+        if (ours) {
+          signal(pid, "CONT");
+          kill9(pid);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package org.stele.test.durability;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.stele.client.ClientOptions;
+import org.stele.client.SteleClient;
+import org.stele.core.data.Mutation;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.test.check.AckLedger;
+import org.stele.test.check.AckLedger.Outcome;
+import org.stele.test.load.UnicodeFile;
+import org.stele.test.process.StandaloneServer;
+
+/**
+ * No acknowledged write is lost by {@code kill -9}: real data is loaded, then the server is killed at random moments
+ * while writers write, started again, and every write is compared with what its writer was told.
+ */
+class KillDuringWritesIT {
+  private static final boolean LONG = Boolean.getBoolean("stele.long");
+  private static final int ROUNDS = LONG ? 100 : 20;
+  private static final int WRITERS = 8;
+  private static final int SPLITS = 15;
+
+  @TempDir private Path directory;
+
+  @Test
+  @Timeout(LONG_MINUTES * 60)
+  void everyAcknowledgedWriteSurvives() throws Exception {
+    long seed = Long.getLong("stele.seed", new Random().nextLong());
+    Random random = new Random(seed);
+    Path file = directory.resolve("unicode.tsv");
+    int rows = UnicodeFile.write(file);
+    // Small logs and memtables, so that rolls, flushes and compactions happen all the time.
+    Map<String, String> settings =
+        Map.of("wal.size", "1M", "memtable.tablet.bytes", "256K", "memtable.bytes", "8M", "files.grace", "0s");
+    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data dir"), settings)) {
+      List<String> splits = new ArrayList<>();
+      for (int i = 1; i <= SPLITS; i++) {
+        splits.add(String.format("%x", i));
+      }
+      Files.write(directory.resolve("splits"), splits);
+      server.stele("table", "create", "unicode").orFail();
+      server.stele("load", "unicode", file.toString(), "--format", "tsv", "--row", "codepoint").orFail();
+      server
+          .stele("table", "create", "ledger", "--splits", directory.resolve("splits").toString())
+          .orFail();
+      AckLedger ledger = new AckLedger();
+      AtomicInteger next = new AtomicInteger();
+      for (int round = 0; round < ROUNDS; round++) {
+        long pid = server.pid();
+        String what = "round " + round + " of seed " + seed;
+        writeUntilKilled(server, ledger, next, pid, 50 + random.nextInt(600));
+        if (round % 3 == 2) {
+          killDuringRecovery(server, random);
+        }
+        long begun = System.nanoTime();
+        server.start().orFail();
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        assertTrue(took.toSeconds() < 60, () -> what + ": the start took " + took);
+        check(server, ledger, what);
+      }
+      assertTrue(ledger.count(Outcome.ACKED) > ROUNDS * 10L, () -> "too few writes to prove anything: " + next);
+      assertEquals(
+          rows + " rows",
+          server.stele("scan", "unicode", "--count").orFail().out().strip().replaceAll(",.*", ""));
+    }
+  }
+
+  private static final int LONG_MINUTES = 20;
+
+  private static void writeUntilKilled(
+      StandaloneServer server, AckLedger ledger, AtomicInteger next, long pid, int afterMillis) throws Exception {
+    AtomicBoolean killed = new AtomicBoolean();
+    List<Thread> writers = new ArrayList<>();
+    List<Throwable> faults = Collections.synchronizedList(new ArrayList<>());
+    try (SteleClient client =
+        SteleClient.connect(
+            server.zookeeper(), ClientOptions.defaults().withDeadline(Duration.ofSeconds(2)))) {
+      AtomicInteger acked = new AtomicInteger();
+      for (int i = 0; i < WRITERS; i++) {
+        Thread writer =
+            new Thread(
+                () -> {
+                  while (!killed.get()) {
+                    writeOne(client, ledger, next.incrementAndGet(), acked);
+                  }
+                },
+                "writer-" + i);
+        writer.setUncaughtExceptionHandler((thread, e) -> faults.add(e));
+        writer.start();
+        writers.add(writer);
+      }
+      while (acked.get() < WRITERS && faults.isEmpty()) {
+        LockSupport.parkNanos(1_000_000);
+      }
+      LockSupport.parkNanos(afterMillis * 1_000_000L);
+      StandaloneServer.kill9(pid);
+      killed.set(true);
+      for (Thread writer : writers) {
+        writer.join();
+      }
+    }
+    assertEquals(List.of(), faults);
+  }
+
+  private static void writeOne(SteleClient client, AckLedger ledger, int number, AtomicInteger acked) {
+    String key = key(number);
+    ledger.sent(key, "value " + number);
+    try {
+      client.write("ledger", Mutation.of(key).put("f", "q", "value " + number));
+      ledger.acked(key);
+      acked.incrementAndGet();
+    } catch (SteleException e) {
+      boolean surelyNot = e.code() == ErrorCode.BUSY || e.code() == ErrorCode.DEADLINE_EXCEEDED;
+      if (surelyNot) {
+        ledger.failed(key);
+      } else {
+        ledger.unknown(key);
+      }
+    }
+  }
+
+  /** Spreads consecutive numbers over all tablets. */
+  private static String key(int number) {
+    return String.format("%08x", Integer.reverse(number));
+  }
+
+  private static void killDuringRecovery(StandaloneServer server, Random random) throws IOException {
+    Thread starter = new Thread(server::start, "starter");
+    Path pidFile = server.directory().resolve("stele.pid");
+    Files.deleteIfExists(pidFile);
+    starter.start();
+    while (!Files.exists(pidFile) && starter.isAlive()) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    LockSupport.parkNanos((10 + random.nextInt(2000)) * 1_000_000L);
+    server.close();
+    try {
+      starter.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void check(StandaloneServer server, AckLedger ledger, String what) {
+    try (SteleClient client = server.client()) {
+      List<String> faults = ledger.check(key -> client.lookup("ledger", key).get("f", "q"));
+      assertEquals(List.of(), faults, what);
+    }
+  }
+}
