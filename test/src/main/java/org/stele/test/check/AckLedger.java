@@ -8,8 +8,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of each write, by a key that is written once. After any fault an acknowledged write is readable with
- * its value, a refused one is absent, and one of unknown outcome is the one or the other, and stays so.
+ * What became of each write, by a key that is written once. After any fault an acknowledged write
+ * is readable with its value, a refused one is absent, and one of unknown outcome is the one or the
+ * other, and stays so.
  *
  * <p>Thread-safe.
  */

@@ -37,7 +37,8 @@ public record ProcessGauges(long residentKib, int threads, int descriptors) {
         Stream<String> six = Files.lines(Path.of("/proc/net/tcp6"))) {
       return Stream.concat(four, six)
           .map(line -> line.trim().split("\\s+"))
-          .filter(fields -> fields.length > 3 && fields[1].endsWith(suffix) && fields[3].equals(state))
+          .filter(
+              fields -> fields.length > 3 && fields[1].endsWith(suffix) && fields[3].equals(state))
           .count();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

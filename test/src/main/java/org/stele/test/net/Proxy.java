@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Stands between clients and a server on the loopback address and forwards bytes, unless told to hold, delay or cut
- * them. Thread-safe; close ends all of it.
+ * Stands between clients and a server on the loopback address and forwards bytes, unless told to
+ * hold, delay or cut them. Thread-safe; close ends all of it.
  */
 public final class Proxy implements Closeable {
   private final ServerSocket listener;

@@ -15,7 +15,8 @@ public final class Commands {
   private Commands() {}
 
   /**
-   * Runs a command; it must end within {@code limit}, else it is killed and an {@link AssertionError} tells.
+   * Runs a command; it must end within {@code limit}, else it is killed and an {@link
+   * AssertionError} tells.
    *
    * @param environment added to this process's; an empty value removes the variable
    */

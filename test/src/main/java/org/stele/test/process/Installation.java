@@ -23,7 +23,8 @@ public final class Installation {
   public static Installation unpackInto(Path directory) {
     String tarball = System.getProperty("stele.tarball");
     if (tarball == null) {
-      throw new IllegalStateException("the system property stele.tarball does not name the tarball");
+      throw new IllegalStateException(
+          "the system property stele.tarball does not name the tarball");
     }
     try {
       Files.createDirectories(directory);
@@ -36,7 +37,10 @@ public final class Installation {
           .orFail();
       try (Stream<Path> entries = Files.list(directory)) {
         return new Installation(
-            entries.filter(path -> path.getFileName().toString().startsWith("stele-")).findFirst().orElseThrow());
+            entries
+                .filter(path -> path.getFileName().toString().startsWith("stele-"))
+                .findFirst()
+                .orElseThrow());
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -64,7 +68,8 @@ public final class Installation {
     private static Installation unpackOnce() {
       try {
         Path directory = Files.createTempDirectory("stele-installation");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(directory), "installation-delete"));
+        Runtime.getRuntime()
+            .addShutdownHook(new Thread(() -> delete(directory), "installation-delete"));
         return unpackInto(directory);
       } catch (IOException e) {
         throw new UncheckedIOException(e);

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import org.stele.client.SteleClient;
 
 /**
- * A standalone server in a directory of its own, started and stopped with {@code bin/stele}. Its ports are free ones,
- * read back from {@code status}. Close ends the process, whatever its state.
+ * A standalone server in a directory of its own, started and stopped with {@code bin/stele}. Its
+ * ports are free ones, read back from {@code status}. Close ends the process, whatever its state.
  */
 public final class StandaloneServer implements AutoCloseable {
   private static final Duration COMMAND_LIMIT = Duration.ofMinutes(3);
@@ -29,7 +29,9 @@ public final class StandaloneServer implements AutoCloseable {
   private final Map<String, String> settings;
   private final Map<String, String> environment = new TreeMap<>();
 
-  /** A server that is not started yet; {@code settings} go into its {@code conf/stele.properties}. */
+  /**
+   * A server that is not started yet; {@code settings} go into its {@code conf/stele.properties}.
+   */
   public StandaloneServer(Installation installation, Path directory, Map<String, String> settings) {
     this.installation = installation;
     this.directory = directory;
@@ -156,7 +158,11 @@ public final class StandaloneServer implements AutoCloseable {
   /** Sends a signal, such as STOP, CONT or TERM. */
   public static void signal(long pid, String name) {
     Commands.run(
-            Path.of("/"), Map.of(), new byte[0], Duration.ofSeconds(10), List.of("kill", "-" + name, "" + pid))
+            Path.of("/"),
+            Map.of(),
+            new byte[0],
+            Duration.ofSeconds(10),
+            List.of("kill", "-" + name, "" + pid))
         .orFail();
   }
 

@@ -29,8 +29,9 @@ import org.stele.test.load.UnicodeFile;
 import org.stele.test.process.StandaloneServer;
 
 /**
- * No acknowledged write is lost by {@code kill -9}: real data is loaded, then the server is killed at random moments
- * while writers write, started again, and every write is compared with what its writer was told.
+ * No acknowledged write is lost by {@code kill -9}: real data is loaded, then the server is killed
+ * at random moments while writers write, started again, and every write is compared with what its
+ * writer was told.
  */
 class KillDuringWritesIT {
   private static final boolean LONG = Boolean.getBoolean("stele.long");
@@ -49,17 +50,28 @@ class KillDuringWritesIT {
     int rows = UnicodeFile.write(file);
     // Small logs and memtables, so that rolls, flushes and compactions happen all the time.
     Map<String, String> settings =
-        Map.of("wal.size", "1M", "memtable.tablet.bytes", "256K", "memtable.bytes", "8M", "files.grace", "0s");
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data dir"), settings)) {
+        Map.of(
+            "wal.size",
+            "1M",
+            "memtable.tablet.bytes",
+            "256K",
+            "memtable.bytes",
+            "8M",
+            "files.grace",
+            "0s");
+    try (StandaloneServer server =
+        StandaloneServer.started(directory.resolve("data dir"), settings)) {
       List<String> splits = new ArrayList<>();
       for (int i = 1; i <= SPLITS; i++) {
         splits.add(String.format("%x", i));
       }
       Files.write(directory.resolve("splits"), splits);
       server.stele("table", "create", "unicode").orFail();
-      server.stele("load", "unicode", file.toString(), "--format", "tsv", "--row", "codepoint").orFail();
       server
-          .stele("table", "create", "ledger", "--splits", directory.resolve("splits").toString())
+          .stele("load", "unicode", file.toString(), "--format", "tsv", "--row", "codepoint")
+          .orFail();
+      server
+          .stele("table", "create", "ledger", "--splits-file", directory.resolve("splits").toString())
           .orFail();
       AckLedger ledger = new AckLedger();
       AtomicInteger next = new AtomicInteger();
@@ -76,7 +88,9 @@ class KillDuringWritesIT {
         assertTrue(took.toSeconds() < 60, () -> what + ": the start took " + took);
         check(server, ledger, what);
       }
-      assertTrue(ledger.count(Outcome.ACKED) > ROUNDS * 10L, () -> "too few writes to prove anything: " + next);
+      assertTrue(
+          ledger.count(Outcome.ACKED) > ROUNDS * 10L,
+          () -> "too few writes to prove anything: " + next);
       assertEquals(
           rows + " rows",
           server.stele("scan", "unicode", "--count").orFail().out().strip().replaceAll(",.*", ""));
@@ -86,7 +100,8 @@ class KillDuringWritesIT {
   private static final int LONG_MINUTES = 20;
 
   private static void writeUntilKilled(
-      StandaloneServer server, AckLedger ledger, AtomicInteger next, long pid, int afterMillis) throws Exception {
+      StandaloneServer server, AckLedger ledger, AtomicInteger next, long pid, int afterMillis)
+      throws Exception {
     AtomicBoolean killed = new AtomicBoolean();
     List<Thread> writers = new ArrayList<>();
     List<Throwable> faults = Collections.synchronizedList(new ArrayList<>());
@@ -120,7 +135,8 @@ class KillDuringWritesIT {
     assertEquals(List.of(), faults);
   }
 
-  private static void writeOne(SteleClient client, AckLedger ledger, int number, AtomicInteger acked) {
+  private static void writeOne(
+      SteleClient client, AckLedger ledger, int number, AtomicInteger acked) {
     String key = key(number);
     ledger.sent(key, "value " + number);
     try {
@@ -142,7 +158,8 @@ class KillDuringWritesIT {
     return String.format("%08x", Integer.reverse(number));
   }
 
-  private static void killDuringRecovery(StandaloneServer server, Random random) throws IOException {
+  private static void killDuringRecovery(StandaloneServer server, Random random)
+      throws IOException {
     Thread starter = new Thread(server::start, "starter");
     Path pidFile = server.directory().resolve("stele.pid");
     Files.deleteIfExists(pidFile);

@@ -20,8 +20,9 @@ import org.stele.test.check.Conditions;
 import org.stele.test.process.StandaloneServer;
 
 /**
- * For single puts, a completed {@code fdatasync} of the log lies between the write into the log and the reply: seen
- * in the system calls of a real server. ({@code kill -9} alone keeps the page cache and proves nothing about the disk.)
+ * For single puts, a completed {@code fdatasync} of the log lies between the write into the log and
+ * the reply: seen in the system calls of a real server. ({@code kill -9} alone keeps the page cache
+ * and proves nothing about the disk.)
  */
 class SyncBeforeReplyIT {
   private static final int PUTS = 50;
@@ -34,7 +35,8 @@ class SyncBeforeReplyIT {
   @Test
   void aSyncLiesBetweenLogWriteAndReply() throws Exception {
     assumeTrue(Files.isExecutable(Path.of("/usr/bin/strace")), "strace is not installed");
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), java.util.Map.of());
+    try (StandaloneServer server =
+            StandaloneServer.started(directory.resolve("data"), java.util.Map.of());
         SteleClient client = server.client()) {
       client.tables().create("puts");
       client.write("puts", Mutation.of("warm").put("f", "q", "up"));
@@ -55,8 +57,16 @@ class SyncBeforeReplyIT {
   private static Process attach(long pid, Path trace) throws IOException {
     Process strace =
         new ProcessBuilder(
-                "/usr/bin/strace", "-f", "-y", "-s", "4096", "-e",
-                "trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fdatasync,fsync", "-o", trace.toString(), "-p",
+                "/usr/bin/strace",
+                "-f",
+                "-y",
+                "-s",
+                "4096",
+                "-e",
+                "trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fdatasync,fsync",
+                "-o",
+                trace.toString(),
+                "-p",
                 Long.toString(pid))
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
@@ -74,20 +84,26 @@ class SyncBeforeReplyIT {
 
   private static boolean isTraced(Path task) {
     try {
-      return Files.readString(task.resolve("status")).lines()
+      return Files.readString(task.resolve("status"))
+          .lines()
           .anyMatch(line -> line.startsWith("TracerPid:") && !line.endsWith("\t0"));
     } catch (IOException e) {
       return true; // the thread has ended meanwhile
     }
   }
 
-  /** Puts come one after the other, so each has its own log write, sync and reply, in this order. */
+  /**
+   * Puts come one after the other, so each has its own log write, sync and reply, in this order.
+   */
   private static void check(List<String> trace) {
-    Pattern logWrite = Pattern.compile("p?write(?:v|64)?\\(\\d+<[^>]*\\.wal>.*?" + MARK + "(\\d+)\\.");
+    Pattern logWrite =
+        Pattern.compile("p?write(?:v|64)?\\(\\d+<[^>]*\\.wal>.*?" + MARK + "(\\d+)\\.");
     Pattern syncWhole = Pattern.compile("f(?:data)?sync\\(\\d+<[^>]*\\.wal>\\)\\s+= 0");
-    Pattern syncBegun = Pattern.compile("^(\\d+)\\s+f(?:data)?sync\\(\\d+<[^>]*\\.wal> <unfinished");
+    Pattern syncBegun =
+        Pattern.compile("^(\\d+)\\s+f(?:data)?sync\\(\\d+<[^>]*\\.wal> <unfinished");
     Pattern syncEnded = Pattern.compile("^(\\d+)\\s+<\\.\\.\\. f(?:data)?sync resumed>\\)\\s+= 0");
-    Pattern reply = Pattern.compile("(?:write|writev|sendto|sendmsg)\\(\\d+<(?:TCP|socket|TCPv6).*");
+    Pattern reply =
+        Pattern.compile("(?:write|writev|sendto|sendmsg)\\(\\d+<(?:TCP|socket|TCPv6).*");
     int written = -1;
     boolean synced = false;
     String syncing = "";
@@ -108,7 +124,8 @@ class SyncBeforeReplyIT {
         synced = true;
       } else if (written >= 0 && reply.matcher(line).find() && !line.contains(MARK)) {
         int put = written;
-        assertTrue(synced, () -> "the reply to put " + put + " was sent before its sync ended: " + line);
+        assertTrue(
+            synced, () -> "the reply to put " + put + " was sent before its sync ended: " + line);
         replies++;
         written = -1;
       }

@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Real data of more than 100,000 rows that every JVM carries: the assigned code points of Unicode, as a TSV file. */
+/**
+ * Real data of more than 100,000 rows that every JVM carries: the assigned code points of Unicode,
+ * as a TSV file.
+ */
 public final class UnicodeFile {
   private UnicodeFile() {}
 
