@@ -47,6 +47,10 @@ final class Engine {
 
   final TabletMap tablets = new TabletMap();
   final OwnedTablets owned = new OwnedTablets();
+
+  /** The least memory for writes of metadata, beside that of users. */
+  private static final long SYSTEM_MEMORY_BYTES = 4 << 20;
+
   final FileCollector collector;
   final Compactor compactor;
   final Flusher flusher;
@@ -83,6 +87,8 @@ final class Engine {
     Settings settings = basis.settings;
     Clock clock = basis.clock;
     memory = new MemoryBudget(settings.get(StandardSettings.MEMTABLE_BYTES));
+    MemoryBudget systemMemory =
+        new MemoryBudget(Math.max(SYSTEM_MEMORY_BYTES, memory.limit() / 16));
     cache =
         new CaffeineBlockCache(
             settings.get(StandardSettings.CACHE_DATA_BYTES),
@@ -113,7 +119,7 @@ final class Engine {
         new FlushTriggers(
                 tablets,
                 flusher,
-                memory,
+                List.of(memory, systemMemory),
                 List.of(basis.log, basis.metaLog),
                 settings.get(StandardSettings.WAL_RETAINED_LOGS))
             .start());
@@ -129,8 +135,8 @@ final class Engine {
                 owned,
                 tablets,
                 new TabletOpener.Parts(
-                    environment(files, catalog, basis.log),
-                    environment(files, catalog, basis.metaLog),
+                    environment(files, catalog, basis.log, memory),
+                    environment(files, catalog, basis.metaLog, systemMemory),
                     flusher,
                     compactor)));
     int batchBytes = Math.toIntExact(settings.get(StandardSettings.SCAN_BATCH_BYTES));
@@ -146,7 +152,7 @@ final class Engine {
             "write stage",
             new WriteStage(
                     tablets,
-                    memory,
+                    List.of(memory, systemMemory),
                     Memtable::cellBytes,
                     new WriteLimits(WAITING_WRITES, settings.get(StandardSettings.WAL_QUEUE_BYTES)),
                     clock,
@@ -158,13 +164,13 @@ final class Engine {
   }
 
   private TabletEnvironment environment(
-      OpenFiles files, MetadataFileCatalog catalog, WriteAheadLog log) {
+      OpenFiles files, MetadataFileCatalog catalog, WriteAheadLog log, MemoryBudget budget) {
     return new TabletEnvironment(
         basis.clock,
         files,
         catalog,
         log,
-        memory,
+        budget,
         basis.settings.get(StandardSettings.MEMTABLE_TABLET_BYTES),
         flusher);
   }

@@ -25,7 +25,7 @@ public final class FlushTriggers implements Closeable {
 
   private final TabletMap tablets;
   private final Flusher flusher;
-  private final MemoryBudget memory;
+  private final List<MemoryBudget> budgets;
   private final List<WriteAheadLog> logs;
   private final int retainedLogs;
   private final Thread thread;
@@ -35,17 +35,17 @@ public final class FlushTriggers implements Closeable {
   public FlushTriggers(
       TabletMap tablets,
       Flusher flusher,
-      MemoryBudget memory,
+      List<MemoryBudget> budgets,
       List<WriteAheadLog> logs,
       int retainedLogs) {
     this.tablets = tablets;
     this.flusher = flusher;
-    this.memory = memory;
+    this.budgets = List.copyOf(budgets);
     this.logs = List.copyOf(logs);
     this.retainedLogs = retainedLogs;
     this.thread = new Thread(this::run, "flush-triggers");
     thread.setDaemon(true);
-    memory.addPressureListener(this::press);
+    budgets.forEach(memory -> memory.addPressureListener(this::press));
   }
 
   public FlushTriggers start() {
@@ -72,14 +72,14 @@ public final class FlushTriggers implements Closeable {
 
   /** Asks for the flushes that are needed now. */
   public void runOnce() {
-    flushForMemory();
+    budgets.forEach(this::flushForMemory);
     for (WriteAheadLog log : logs) {
       flushForLog(log);
     }
   }
 
   /** The largest tablets, until half of the budget is left when they are flushed. */
-  private void flushForMemory() {
+  private void flushForMemory(MemoryBudget memory) {
     long used = memory.used();
     if (used < memory.pressure()) {
       return;
@@ -87,7 +87,7 @@ public final class FlushTriggers implements Closeable {
     List<Candidate> candidates = new ArrayList<>();
     for (Tablet tablet : tablets.all()) {
       long bytes = tablet.memtableBytes();
-      if (bytes == 0) {
+      if (bytes == 0 || tablet.memory() != memory) {
         continue;
       }
       if (flusher.isPending(tablet)) {

@@ -29,6 +29,7 @@ import org.stele.tserver.files.TabletFile;
 import org.stele.tserver.memtable.Memtable;
 import org.stele.tserver.wal.LogRecord;
 import org.stele.tserver.wal.WriteAheadLog;
+import org.stele.tserver.write.MemoryBudget;
 import org.stele.tserver.write.TabletWrite;
 import org.stele.tserver.write.WriteTarget;
 
@@ -240,6 +241,11 @@ public final class Tablet implements WriteTarget {
   @Override
   public boolean isSystem() {
     return system;
+  }
+
+  @Override
+  public MemoryBudget memory() {
+    return environment.memory();
   }
 
   @Override

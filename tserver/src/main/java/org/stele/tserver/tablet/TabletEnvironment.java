@@ -10,7 +10,7 @@ import org.stele.tserver.write.MemoryBudget;
  *
  * @param catalog where the owner's changes of its row go
  * @param log that its writes go to; the metadata tablet has one of its own
- * @param memory of all memtables
+ * @param memory of the memtables of all tablets of its class: users' or the system's
  * @param memtableBytes a memtable of this size is reported to {@code events}
  */
 public record TabletEnvironment(

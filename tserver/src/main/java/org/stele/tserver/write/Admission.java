@@ -31,7 +31,6 @@ final class Admission implements Closeable {
 
   private static final long CLOSE_MILLIS = 10_000;
 
-  private final MemoryBudget memory;
   private final WriteLimits limits;
   private final Clock clock;
   private final WriteCounters counters;
@@ -70,14 +69,12 @@ final class Admission implements Closeable {
     }
   }
 
-  Admission(MemoryBudget memory, WriteLimits limits, Clock clock, WriteCounters counters) {
-    this.memory = memory;
+  Admission(WriteLimits limits, Clock clock, WriteCounters counters) {
     this.limits = limits;
     this.clock = clock;
     this.counters = counters;
     this.thread = new Thread(this::run, "write-admit");
     thread.setDaemon(true);
-    memory.addReleaseListener(this::roomAppeared);
   }
 
   void start() {
@@ -117,7 +114,7 @@ final class Admission implements Closeable {
   private boolean tryAdmit(Waiting candidate) {
     TabletWrite write = candidate.write;
     if (!candidate.admitted) {
-      candidate.admitted = memory.tryReserve(write.memoryBytes(), write.target().isSystem());
+      candidate.admitted = write.target().memory().tryReserve(write.memoryBytes());
     }
     return candidate.admitted && write.target().log().append(write);
   }

@@ -6,19 +6,18 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The memory of a server for writes that are not yet in sorted files, in bytes: of writes on their
- * way through the log and of all memtables. Thread-safe, never blocks; listeners are called on the
- * thread that reserves or releases and must be short.
+ * way through the log and of memtables. Users' tablets share one, the metadata has one of its own:
+ * a flush, which gives users' memory back, writes metadata, so users must never use that up.
  *
- * <p>Users' writes are admitted up to the limit; those of the system up to an eighth more, so that
- * pressing users never stop the metadata. A write larger than what is left of a nearly empty budget
- * is let in, so what is used exceeds the limit by one write at most.
+ * <p>A write counts as a quarter of the limit at most when it is let in, so that a large one cannot
+ * wait for ever; what is used may exceed the limit by one write. Thread-safe, never blocks;
+ * listeners are called on the thread that reserves or releases and must be short.
  */
 public final class MemoryBudget {
   private static final int PRESSURE_NUMERATOR = 3;
   private static final int PRESSURE_DENOMINATOR = 4;
 
   private final long limit;
-  private final long systemLimit;
   private final long pressure;
 
   // Own synchronization.
@@ -31,7 +30,6 @@ public final class MemoryBudget {
       throw new IllegalArgumentException("a memory budget of " + limit + " bytes");
     }
     this.limit = limit;
-    this.systemLimit = limit + limit / 8;
     this.pressure = limit / PRESSURE_DENOMINATOR * PRESSURE_NUMERATOR;
   }
 
@@ -46,13 +44,12 @@ public final class MemoryBudget {
   }
 
   /** Takes memory if there is room. */
-  public boolean tryReserve(long bytes, boolean system) {
-    long most = system ? systemLimit : limit;
-    long counted = Math.min(bytes, most / 4);
+  public boolean tryReserve(long bytes) {
+    long counted = Math.min(bytes, limit / 4);
     long before;
     do {
       before = used.get();
-      if (before + counted > most) {
+      if (before + counted > limit) {
         whenPressed.forEach(Runnable::run);
         return false;
       }

@@ -36,13 +36,14 @@ public final class WriteStage implements Closeable {
   private final Admission admission;
 
   /**
+   * @param memory the budgets of all tablets there can be
    * @param cellCost what a cell needs in a memtable
    * @param leaseHeld whether this server is sure to own its tablets; asked before a write is
    *     acknowledged
    */
   public WriteStage(
       WriteTargets targets,
-      MemoryBudget memory,
+      List<MemoryBudget> memory,
       CellCost cellCost,
       WriteLimits limits,
       Clock clock,
@@ -50,8 +51,9 @@ public final class WriteStage implements Closeable {
     this.targets = targets;
     this.clock = clock;
     this.leaseHeld = leaseHeld;
-    this.admission = new Admission(memory, limits, clock, counters);
-    this.settlement = new Settlement(memory, cellCost, admission, counters);
+    this.admission = new Admission(limits, clock, counters);
+    memory.forEach(budget -> budget.addReleaseListener(admission::roomAppeared));
+    this.settlement = new Settlement(cellCost, admission, counters);
   }
 
   /** Begins the thread write-admit. */
@@ -210,14 +212,11 @@ public final class WriteStage implements Closeable {
 
   /** The counting and the giving back of memory at the end of a tablet write. Thread-safe. */
   static final class Settlement {
-    private final MemoryBudget memory;
     private final CellCost cellCost;
     private final Admission admission;
     private final WriteCounters counters;
 
-    Settlement(
-        MemoryBudget memory, CellCost cellCost, Admission admission, WriteCounters counters) {
-      this.memory = memory;
+    Settlement(CellCost cellCost, Admission admission, WriteCounters counters) {
       this.cellCost = cellCost;
       this.admission = admission;
       this.counters = counters;
@@ -250,7 +249,7 @@ public final class WriteStage implements Closeable {
     }
 
     void released(TabletWrite write) {
-      memory.release(write.memoryBytes());
+      write.target().memory().release(write.memoryBytes());
       admission.roomAppeared();
     }
   }

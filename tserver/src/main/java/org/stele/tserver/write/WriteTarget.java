@@ -27,6 +27,11 @@ public interface WriteTarget {
   /** The table's durability. */
   Durability durability();
 
+  /**
+   * Where the memory of its writes is taken from; users' tablets and the system's have their own.
+   */
+  MemoryBudget memory();
+
   /** The log that its writes go to. */
   WriteAheadLog log();
 

@@ -136,7 +136,8 @@ public final class TabletFixture {
                 options.threads == 0 ? changed -> {} : compactor::request)
             .start();
     writes =
-        new WriteStage(map, memory, Memtable::cellBytes, options.writeLimits, clock, () -> true)
+        new WriteStage(
+                map, List.of(memory), Memtable::cellBytes, options.writeLimits, clock, () -> true)
             .start();
     lookups = new LookupStage(map, () -> true, 1 << 20);
     scans =
