@@ -50,20 +50,10 @@ public final class CrashableFileStore implements FileStore {
     MAKE_DIRECTORY
   }
 
-  /** What of the bytes and entries that were not synced is there after a crash. */
-  private enum Survival {
-    NOTHING,
-    A_PREFIX,
-    SOME_SECTORS,
-    EVERYTHING
-  }
-
-  private static final int SECTOR = 512;
-  private static final int PREALLOCATED = 4096;
   private static final long HOLD_LIMIT_SECONDS = 60;
 
   @GuardedBy("this")
-  private TreeMap<String, Node> nodes = new TreeMap<>();
+  private TreeMap<String, CrashableFile> nodes = new TreeMap<>();
 
   @GuardedBy("this")
   private final Map<Operation, Long> counts = new EnumMap<>(Operation.class);
@@ -283,7 +273,7 @@ public final class CrashableFileStore implements FileStore {
 
   /** The bytes of a file, without zeros that were reserved for a log. */
   public synchronized byte[] contents(String path) throws IOException {
-    Node node = file(path);
+    CrashableFile node = file(path);
     return Arrays.copyOf(node.bytes, node.length);
   }
 
@@ -291,7 +281,7 @@ public final class CrashableFileStore implements FileStore {
   public synchronized void setContents(String path, byte[] contents) throws IOException {
     StorePath.check(path);
     requireDirectory(StorePath.parent(path), path);
-    Node node = new Node(false);
+    CrashableFile node = new CrashableFile(false);
     node.append(ByteBuffer.wrap(contents));
     node.flushedLength = node.length;
     node.syncedLength = node.length;
@@ -301,7 +291,7 @@ public final class CrashableFileStore implements FileStore {
 
   /** Changes one byte of a file where it lies, also for inputs that are open. */
   public synchronized void flip(String path, long offset, int mask) throws IOException {
-    Node node = file(path);
+    CrashableFile node = file(path);
     node.bytes[Math.toIntExact(Objects.checkIndex(offset, node.length))] ^= (byte) mask;
   }
 
@@ -317,7 +307,7 @@ public final class CrashableFileStore implements FileStore {
 
   /** The machine stops: all that was not synced is forgotten. */
   public void crash() {
-    crash(Survival.NOTHING, new Random(0));
+    crash(CrashableFile.Survival.NOTHING, new Random(0));
   }
 
   /**
@@ -328,13 +318,13 @@ public final class CrashableFileStore implements FileStore {
     crash(null, new Random(seed));
   }
 
-  private synchronized void crash(@Nullable Survival fixed, Random random) {
-    TreeMap<String, Node> after = new TreeMap<>();
+  private synchronized void crash(CrashableFile.@Nullable Survival fixed, Random random) {
+    TreeMap<String, CrashableFile> after = new TreeMap<>();
     nodes.forEach(
         (path, node) -> {
-          Survival survival =
-              fixed != null ? fixed : Survival.values()[random.nextInt(Survival.values().length)];
-          if (node.directory || node.entrySynced || survival != Survival.NOTHING) {
+          CrashableFile.Survival survival =
+              fixed != null ? fixed : CrashableFile.Survival.any(random);
+          if (node.directory || node.entrySynced || survival != CrashableFile.Survival.NOTHING) {
             after.put(path, node.afterCrash(survival, random));
           }
         });
@@ -344,7 +334,8 @@ public final class CrashableFileStore implements FileStore {
 
   /** The process ends and the machine does not: all that was written stays, as on a local disk. */
   public synchronized void kill() {
-    nodes.replaceAll((path, node) -> node.afterCrash(Survival.EVERYTHING, new Random(0)));
+    nodes.replaceAll(
+        (path, node) -> node.afterCrash(CrashableFile.Survival.EVERYTHING, new Random(0)));
     abandonHandles();
   }
 
@@ -390,7 +381,7 @@ public final class CrashableFileStore implements FileStore {
       if (nodes.containsKey(path)) {
         throw new FileAlreadyExistsException(path);
       }
-      Node node = new Node(false);
+      CrashableFile node = new CrashableFile(false);
       node.expectedLength = expectedLength;
       nodes.put(path, node);
       Output output = new Output(path, node, generation);
@@ -424,7 +415,7 @@ public final class CrashableFileStore implements FileStore {
     StorePath.checkDirectory(directory);
     enter(Operation.LIST, directory);
     synchronized (this) {
-      Node node = nodes.get(directory);
+      CrashableFile node = nodes.get(directory);
       if (node != null && !node.directory) {
         throw new NotDirectoryException(directory);
       }
@@ -447,7 +438,7 @@ public final class CrashableFileStore implements FileStore {
     StorePath.check(to);
     enter(Operation.RENAME, from + " to " + to);
     synchronized (this) {
-      Node node = nodes.get(from);
+      CrashableFile node = nodes.get(from);
       if (node == null) {
         throw new NoSuchFileException(from);
       }
@@ -455,7 +446,7 @@ public final class CrashableFileStore implements FileStore {
         throw new FileAlreadyExistsException(to);
       }
       requireDirectory(StorePath.parent(to), to);
-      TreeMap<String, Node> after = new TreeMap<>();
+      TreeMap<String, CrashableFile> after = new TreeMap<>();
       nodes.forEach(
           (path, each) -> {
             boolean moves = path.equals(from) || path.startsWith(from + "/");
@@ -484,7 +475,7 @@ public final class CrashableFileStore implements FileStore {
     enter(Operation.MAKE_DIRECTORY, path);
     synchronized (this) {
       for (String each = path; !each.isEmpty(); each = StorePath.parent(each)) {
-        Node node = nodes.computeIfAbsent(each, missing -> new Node(true));
+        CrashableFile node = nodes.computeIfAbsent(each, missing -> new CrashableFile(true));
         if (!node.directory) {
           throw new FileAlreadyExistsException(each);
         }
@@ -495,7 +486,7 @@ public final class CrashableFileStore implements FileStore {
   @GuardedBy("this")
   private void requireDirectory(String directory, String path) throws IOException {
     if (!directory.isEmpty()) {
-      Node node = nodes.get(directory);
+      CrashableFile node = nodes.get(directory);
       if (node == null || !node.directory) {
         throw new NoSuchFileException(path);
       }
@@ -503,8 +494,8 @@ public final class CrashableFileStore implements FileStore {
   }
 
   @GuardedBy("this")
-  private Node file(String path) throws IOException {
-    Node node = nodes.get(path);
+  private CrashableFile file(String path) throws IOException {
+    CrashableFile node = nodes.get(path);
     if (node == null) {
       throw new NoSuchFileException(path);
     }
@@ -522,94 +513,14 @@ public final class CrashableFileStore implements FileStore {
   @Override
   public void close() {}
 
-  /** A file or directory; guarded by the store. */
-  private static final class Node {
-    final boolean directory;
-    byte[] bytes = new byte[0];
-    int length;
-    int flushedLength;
-    int syncedLength;
-    boolean entrySynced;
-    long expectedLength;
-
-    /** Ranges that a failed sync has lost. */
-    final List<int[]> lost = new ArrayList<>();
-
-    Node(boolean directory) {
-      this.directory = directory;
-      this.entrySynced = directory;
-    }
-
-    void append(ByteBuffer source) {
-      int count = source.remaining();
-      if (length + count > bytes.length) {
-        bytes = Arrays.copyOf(bytes, Math.max(length + count, 2 * bytes.length));
-      }
-      source.get(bytes, length, count);
-      length += count;
-    }
-
-    Node copy() {
-      Node copy = new Node(directory);
-      copy.bytes = bytes.clone();
-      copy.length = length;
-      copy.flushedLength = flushedLength;
-      copy.syncedLength = syncedLength;
-      copy.entrySynced = entrySynced;
-      copy.expectedLength = expectedLength;
-      copy.lost.addAll(lost);
-      return copy;
-    }
-
-    /** With the zeros that are reserved for a log. */
-    int visibleLength() {
-      if (length >= expectedLength) {
-        return length;
-      }
-      return (int) Math.min(expectedLength, (length / PREALLOCATED + 1L) * PREALLOCATED);
-    }
-
-    Node afterCrash(Survival survival, Random random) {
-      if (directory) {
-        return this;
-      }
-      Node after = new Node(false);
-      int unsynced = length - syncedLength;
-      int kept =
-          switch (survival) {
-            case NOTHING -> 0;
-            case A_PREFIX -> random.nextInt(unsynced + 1);
-            case SOME_SECTORS, EVERYTHING -> unsynced;
-          };
-      after.append(ByteBuffer.wrap(bytes, 0, syncedLength + kept));
-      after.expectedLength = survival == Survival.EVERYTHING ? expectedLength : 0;
-      if (survival == Survival.SOME_SECTORS) {
-        for (int at = syncedLength; at < length; at = (at / SECTOR + 1) * SECTOR) {
-          if (random.nextBoolean()) {
-            Arrays.fill(after.bytes, at, Math.min(length, (at / SECTOR + 1) * SECTOR), (byte) 0);
-          }
-        }
-      }
-      for (int[] range : lost) {
-        if (survival != Survival.EVERYTHING && range[0] < after.length) {
-          Arrays.fill(after.bytes, range[0], Math.min(range[1], after.length), (byte) 0);
-        }
-      }
-      after.flushedLength = after.length;
-      after.syncedLength = after.length;
-      after.entrySynced = true;
-      return after;
-    }
-  }
-
   private final class Output implements FileOutput {
     private final String path;
-    private final Node node;
+    private final CrashableFile node;
     private final int handleGeneration;
     private boolean failed;
     private boolean closed;
 
-    Output(String path, Node node, int handleGeneration) {
+    Output(String path, CrashableFile node, int handleGeneration) {
       this.path = path;
       this.node = node;
       this.handleGeneration = handleGeneration;
@@ -717,12 +628,12 @@ public final class CrashableFileStore implements FileStore {
 
   private final class Input implements FileInput {
     private final String path;
-    private final Node node;
+    private final CrashableFile node;
     private final int handleGeneration;
     private final int length;
     private boolean closed;
 
-    Input(String path, Node node, int handleGeneration) {
+    Input(String path, CrashableFile node, int handleGeneration) {
       this.path = path;
       this.node = node;
       this.handleGeneration = handleGeneration;
