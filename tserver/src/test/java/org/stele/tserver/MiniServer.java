@@ -1,0 +1,91 @@
+package org.stele.tserver;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.stele.client.ClientOptions;
+import org.stele.client.SteleClient;
+import org.stele.core.settings.Settings;
+import org.stele.core.time.Clock;
+import org.stele.server.process.Closer;
+import org.stele.server.process.InstanceDirectory;
+import org.stele.server.process.Stop;
+
+/**
+ * A standalone server in this process: everything is real but the process. It is ended in order, or
+ * left as a crash leaves it: what is in its logs is there, nothing else is done.
+ */
+final class MiniServer implements AutoCloseable {
+  private static final Duration READY_LIMIT = Duration.ofSeconds(30);
+
+  private final Stop stop = new Stop();
+  private final Closer closer = new Closer();
+  private final Standalone standalone;
+
+  private MiniServer(Path directory, Settings settings) throws IOException {
+    standalone =
+        new Standalone(
+            InstanceDirectory.open(directory, Standalone::newInstanceId),
+            settings,
+            Clock.system(),
+            stop);
+  }
+
+  static MiniServer start(Path directory) throws Exception {
+    return start(directory, Map.of());
+  }
+
+  /** Starts and waits until it is ready. */
+  static MiniServer start(Path directory, Map<String, String> settings) throws Exception {
+    Map<String, String> all = new HashMap<>();
+    all.put("rpc.port", "0");
+    all.put("zookeeper.port", "0");
+    all.put("memtable.bytes", "64M");
+    all.put("cache.data.bytes", "16M");
+    all.put("zookeeper.session.timeout", "20s");
+    all.putAll(settings);
+    MiniServer server = new MiniServer(directory, Settings.of(all));
+    try {
+      server.standalone.startAndTell(server.closer);
+      return server;
+    } catch (Exception e) {
+      server.stop.fatal("the start failed", e);
+      server.closer.close();
+      throw e;
+    }
+  }
+
+  SteleClient client() {
+    return SteleClient.connect(
+        standalone.connectString(), ClientOptions.defaults().withDeadline(READY_LIMIT));
+  }
+
+  TabletServer server() {
+    return standalone.server();
+  }
+
+  Stop stop() {
+    return stop;
+  }
+
+  /** Waits until something broke so that the server has to end. */
+  Stop.Reason awaitStop() {
+    return Awaitility.await().atMost(READY_LIMIT).until(stop::reason, reason -> reason != null);
+  }
+
+  /** Ends it without flushing anything, as if it had crashed. */
+  void crash() throws IOException {
+    stop.fatal("crash", null);
+    closer.close();
+  }
+
+  /** Ends it in order. */
+  @Override
+  public void close() throws IOException {
+    stop.request("end of the test");
+    closer.close();
+  }
+}
