@@ -70,7 +70,7 @@ public final class TabletServer {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(20);
   private static final Duration CLIENT_DEADLINE = Duration.ofSeconds(30);
   private static final Duration LOG_CLOSE_LIMIT = Duration.ofSeconds(10);
-  private static final Duration LEFTOVERS_EVERY = Duration.ofSeconds(10);
+  private static final Duration LEFTOVERS_EVERY = Duration.ofSeconds(5);
   private static final long LEASE_LOOK_MILLIS = 500;
   private static final int ID_BYTES = 6;
   private static final int TASK_THREADS = 4;
@@ -383,9 +383,9 @@ public final class TabletServer {
     return known == null ? "" : known.instanceId();
   }
 
-  /** Whether it has its place, and every tablet that the coordinator role gives out is served. */
+  /** Whether it has its place, and the tablets are served as far as this server sees to that. */
   public boolean isReady() {
     Coordinator known = coordinator;
-    return holdsLease() && known != null && (!known.isLeading() || known.isSettled());
+    return holdsLease() && known != null && known.isSettled();
   }
 }

@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.client.BatchWriter;
@@ -106,7 +108,8 @@ class StandaloneTest {
         assertRows(client, rows);
       }
     }
-    org.awaitility.Awaitility.await()
+    Awaitility.await()
+        .atMost(30, TimeUnit.SECONDS)
         .untilAsserted(() -> assertEquals(1, logs().size(), () -> "logs left: " + logs()));
     server.close();
   }

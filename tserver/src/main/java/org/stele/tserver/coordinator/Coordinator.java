@@ -179,7 +179,10 @@ public final class Coordinator implements Closeable {
     return statuses.get(tabletId);
   }
 
-  /** Whether every tablet is open, or known to be impossible to open, as of the last pass. */
+  /**
+   * Whether, as of the last turn, every tablet is open or known to be impossible to open; where
+   * another server has the role, whether the metadata is served.
+   */
   public boolean isSettled() {
     return settled;
   }
@@ -212,20 +215,16 @@ public final class Coordinator implements Closeable {
       asked.clear();
       leads = leading;
     }
-    if (!leads) {
-      reconciler.resign();
-      settled = false;
-      pauseNanos = IDLE_NANOS;
-      return;
-    }
     try {
-      Progress progress = reconciler.pass();
-      statuses = Map.copyOf(reconciler.statuses());
-      settled = progress == Progress.SETTLED;
-      if (progress == Progress.WAITING) {
-        pauseNanos = longer(WAIT_LEAST_NANOS, WAIT_MOST_NANOS);
+      if (leads) {
+        settled = reconciler.pass() == Progress.SETTLED;
+        statuses = Map.copyOf(reconciler.statuses());
       } else {
-        pauseNanos = IDLE_NANOS;
+        reconciler.resign();
+        settled = reconciler.isRootServed();
+      }
+      pauseNanos = settled ? IDLE_NANOS : longer(WAIT_LEAST_NANOS, WAIT_MOST_NANOS);
+      if (leads && settled) {
         removeLeftovers();
       }
     } catch (IOException | RuntimeException e) {

@@ -141,14 +141,17 @@ final class Reconciler {
 
   // ---- The metadata tablet
 
+  /** Whether a living server has the metadata tablet. */
+  boolean isRootServed() {
+    String session = store.rootTablet().session();
+    return session != null && liveServers.bySession().containsKey(session);
+  }
+
   private boolean serveRoot(Map<String, String> servers) throws IOException {
-    if (rootServed) {
-      String session = store.rootTablet().session();
-      rootServed = session != null && servers.containsKey(session);
-    }
+    TabletRecord root = store.rootTablet();
+    String session = root.session();
+    rootServed &= session != null && servers.containsKey(session);
     if (!rootServed) {
-      TabletRecord root = store.rootTablet();
-      String session = root.session();
       if (session == null || !servers.containsKey(session)) {
         root = assignRoot(root, servers);
       }
