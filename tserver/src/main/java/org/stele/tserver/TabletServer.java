@@ -187,7 +187,7 @@ public final class TabletServer {
     closer.add(
         "tablets",
         new OpenTablets(engine.tablets, engine.opener, clock, given.stop, ownLogs::unneeded));
-    closer.add("watch of servers", zookeeper.watchServers(coordinating::nudge)::close);
+    closer.add("watch of servers", zookeeper.watchServers(coordinating::nudge));
     closer.add("coordinator", coordinating.start());
   }
 

@@ -6,6 +6,7 @@ import static org.stele.client.location.MetadataSchema.TABLE_ID;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.location.MetadataSchema;
@@ -141,7 +142,7 @@ public final class RootTable implements MetadataTable {
   private static void check(MetadataBatch batch, SortedMap<Column, Bytes> columns) {
     for (MetadataBatch.Condition condition : batch.conditions()) {
       Bytes found = columns.get(column(condition.row(), condition.column()));
-      boolean holds = condition.value() == null ? found == null : condition.value().equals(found);
+      boolean holds = Objects.equals(found, condition.value());
       if (!holds) {
         throw new SteleException(
             ErrorCode.CONSTRAINT,

@@ -24,6 +24,7 @@ public record TableRecord(String id, String name, State state, Map<String, Strin
   }
 
   /** What is to become of the table. */
+  @SuppressWarnings("ImmutableEnumChecker") // byte strings are immutable
   public enum State {
     ONLINE("online"),
     /** Its name is free already; its tablets are closed and its files go. */

@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -122,7 +123,7 @@ public final class ConditionalStage {
         if (update.type() == CellType.PUT
             && update.family().equals(marks)
             && update.value().equals(id)
-            && id.equals(row(mutation.row(), rows).get(marks, update.qualifier()))) {
+            && Objects.equals(row(mutation.row(), rows).get(marks, update.qualifier()), id)) {
           return true;
         }
       }
@@ -134,7 +135,7 @@ public final class ConditionalStage {
     Column column = condition.column();
     Bytes qualifier = column.qualifier() == null ? Bytes.EMPTY : column.qualifier();
     Bytes found = row(condition.row(), rows).get(column.family(), qualifier);
-    boolean holds = condition.value() == null ? found == null : condition.value().equals(found);
+    boolean holds = Objects.equals(found, condition.value());
     if (!holds) {
       throw new SteleException(
           ErrorCode.CONSTRAINT,

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -44,23 +45,32 @@ final class RowReservations {
    */
   @Nullable Reservation reserve(NavigableMap<Bytes, Boolean> rows, long deadlineNanos)
       throws InterruptedException {
-    Reservation reservation = new Reservation();
-    boolean complete = false;
     lock.lockInterruptibly();
+    try {
+      return reserveLocked(rows, deadlineNanos);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private @Nullable Reservation reserveLocked(
+      NavigableMap<Bytes, Boolean> rows, long deadlineNanos) throws InterruptedException {
+    List<Map.Entry<Bytes, Boolean>> taken = new ArrayList<>();
+    boolean complete = false;
     try {
       for (Map.Entry<Bytes, Boolean> row : rows.entrySet()) {
         if (!takeLocked(row.getKey(), row.getValue(), deadlineNanos)) {
           return null;
         }
-        reservation.rows.add(row);
+        taken.add(row);
       }
       complete = true;
-      return reservation;
+      return new Reservation(taken);
     } finally {
       if (!complete) {
-        releaseLocked(reservation);
+        releaseLocked(taken);
       }
-      lock.unlock();
     }
   }
 
@@ -84,8 +94,8 @@ final class RowReservations {
   }
 
   @GuardedBy("lock")
-  private void releaseLocked(Reservation reservation) {
-    for (Map.Entry<Bytes, Boolean> row : reservation.rows) {
+  private void releaseLocked(List<Map.Entry<Bytes, Boolean>> rows) {
+    for (Map.Entry<Bytes, Boolean> row : rows) {
       Hold hold = held.get(row.getKey());
       if (hold == null) {
         throw new IllegalStateException("row " + row.getKey() + " is not reserved");
@@ -99,20 +109,26 @@ final class RowReservations {
         held.remove(row.getKey());
       }
     }
-    reservation.rows.clear();
     released.signalAll();
   }
 
   /** Rows that are held; closing gives them back, once. */
   final class Reservation implements AutoCloseable {
-    @GuardedBy("lock")
-    private final List<Map.Entry<Bytes, Boolean>> rows = new ArrayList<>();
+    private final List<Map.Entry<Bytes, Boolean>> rows;
+    private final AtomicBoolean open = new AtomicBoolean(true);
+
+    private Reservation(List<Map.Entry<Bytes, Boolean>> rows) {
+      this.rows = rows;
+    }
 
     @Override
     public void close() {
+      if (!open.getAndSet(false)) {
+        return;
+      }
       lock.lock();
       try {
-        releaseLocked(this);
+        releaseLocked(rows);
       } finally {
         lock.unlock();
       }

@@ -213,7 +213,7 @@ final class Reconciler {
         }
       } catch (SteleException e) {
         asked.removeFirst();
-        operation.result().completeExceptionally(named(e, operation));
+        operation.result().completeExceptionally(named(e));
         if (e.code() == ErrorCode.UNKNOWN_TABLE || e.code() == ErrorCode.TABLE_EXISTS) {
           continue;
         }
@@ -224,7 +224,7 @@ final class Reconciler {
   }
 
   /** What a lost epoch means to the one who asked. */
-  private static SteleException named(SteleException e, TableOperation operation) {
+  private static SteleException named(SteleException e) {
     return e.code() == ErrorCode.CONSTRAINT
         ? new SteleException(
             ErrorCode.UNAVAILABLE, "another server became coordinator: " + e.getMessage(), e)

@@ -86,7 +86,7 @@ final class Requests {
               range.getStart(), !range.isSetStartInclusive() || range.isStartInclusive(), "start"),
           bound(range.getStop(), !range.isSetStopInclusive() || range.isStopInclusive(), "stop"));
     } catch (IllegalArgumentException e) {
-      throw new SteleException(ErrorCode.BAD_REQUEST, e.getMessage(), e);
+      throw new SteleException(ErrorCode.BAD_REQUEST, String.valueOf(e.getMessage()), e);
     }
   }
 
@@ -152,9 +152,9 @@ final class Requests {
     try {
       return mutations.get();
     } catch (LimitException e) {
-      throw new SteleException(ErrorCode.TOO_LARGE, e.getMessage(), e);
+      throw new SteleException(ErrorCode.TOO_LARGE, String.valueOf(e.getMessage()), e);
     } catch (MalformedBytesException | IllegalArgumentException e) {
-      throw new SteleException(ErrorCode.BAD_REQUEST, e.getMessage(), e);
+      throw new SteleException(ErrorCode.BAD_REQUEST, String.valueOf(e.getMessage()), e);
     }
   }
 

@@ -155,7 +155,7 @@ final class TableHandlers {
     try {
       Settings.of(given);
     } catch (SettingException e) {
-      throw new SteleException(ErrorCode.BAD_REQUEST, e.getMessage(), e);
+      throw new SteleException(ErrorCode.BAD_REQUEST, String.valueOf(e.getMessage()), e);
     }
     for (String name : given.keySet()) {
       Setting<?> setting = StandardSettings.byName().get(name);

@@ -55,11 +55,27 @@ final class TabletHandlers {
             SERVICE,
             "lookup",
             Execution.INLINE,
-            false,
+            TabletHandlers::isOfMetadata,
             TabletService.lookup_args::new,
             this::lookup)
-        .add(SERVICE, "scan", Execution.WORKER, false, TabletService.scan_args::new, this::scan)
+        .add(
+            SERVICE,
+            "scan",
+            Execution.WORKER,
+            TabletHandlers::isOfMetadata,
+            TabletService.scan_args::new,
+            this::scan)
         .add(SERVICE, "write", Execution.INLINE, false, TabletService.write_args::new, this::write);
+  }
+
+  private static boolean isOfMetadata(TabletService.lookup_args arguments) {
+    LookupRequest request = arguments.getRequest();
+    return request != null && MetadataSchema.TABLE_ID.equals(request.getTableId());
+  }
+
+  private static boolean isOfMetadata(TabletService.scan_args arguments) {
+    ScanRequest request = arguments.getRequest();
+    return request != null && MetadataSchema.TABLE_ID.equals(request.getTableId());
   }
 
   private void lookup(TabletService.lookup_args arguments, Call call) {
