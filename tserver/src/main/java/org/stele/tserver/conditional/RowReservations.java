@@ -54,8 +54,8 @@ final class RowReservations {
   }
 
   @GuardedBy("lock")
-  private @Nullable Reservation reserveLocked(
-      NavigableMap<Bytes, Boolean> rows, long deadlineNanos) throws InterruptedException {
+  private @Nullable Reservation reserveLocked(NavigableMap<Bytes, Boolean> rows, long deadlineNanos)
+      throws InterruptedException {
     List<Map.Entry<Bytes, Boolean>> taken = new ArrayList<>();
     boolean complete = false;
     try {
