@@ -179,11 +179,16 @@ public final class LogDirectory {
 
   /**
    * Leaves an index beside each log that had to be scanned, so that others who open tablets from it
-   * need not scan it again.
+   * need not scan it again. Several servers may do so at once and get in each other's way: an index
+   * that is not whole does not verify, and one that is missing is made by who needs it.
    */
-  public void writeIndexes() throws IOException {
+  public void writeIndexes() {
     for (RecoveredLog log : logs) {
-      log.writeIndexBeside(store);
+      try {
+        log.writeIndexBeside(store);
+      } catch (IOException e) {
+        LOG.info("{}: no index is left beside it, others will scan it too", log.path(), e);
+      }
     }
   }
 
