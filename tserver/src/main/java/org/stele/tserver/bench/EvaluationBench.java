@@ -95,7 +95,12 @@ final class EvaluationBench {
       fill(client, table.name());
       ResultTable results = new ResultTable(context, columns());
       boolean first = true;
+      boolean settled = false;
       for (Operation command : commands) {
+        if (!command.isWrite() && !settled) {
+          settle(client, table.name());
+        }
+        settled = !command.isWrite();
         for (int threads : levels) {
           Level level =
               new Level(
@@ -132,6 +137,12 @@ final class EvaluationBench {
       }
     }
     client.tables().flush(table);
+  }
+
+  /** Ends what writes left to do, so that it does not run while reads are measured. */
+  private static void settle(SteleClient client, String table) {
+    client.tables().flush(table);
+    client.tables().compact(table);
   }
 
   private BenchOperation operation(
