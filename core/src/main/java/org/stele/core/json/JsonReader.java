@@ -38,9 +38,18 @@ final class JsonReader {
       case '{' -> readObject();
       case '[' -> readArray();
       case '"' -> readString();
-      case 't' -> readWord("true", true);
-      case 'f' -> readWord("false", false);
-      case 'n' -> readWord("null", null);
+      case 't' -> {
+        skipWord("true");
+        yield true;
+      }
+      case 'f' -> {
+        skipWord("false");
+        yield false;
+      }
+      case 'n' -> {
+        skipWord("null");
+        yield null;
+      }
       default -> readNumber();
     };
   }
@@ -146,12 +155,11 @@ final class JsonReader {
     return (char) unit;
   }
 
-  private <T extends @Nullable Object> T readWord(String word, T value) {
+  private void skipWord(String word) {
     if (!text.startsWith(word, position)) {
       throw malformed("no JSON value");
     }
     position += word.length();
-    return value;
   }
 
   private Number readNumber() {
