@@ -3,7 +3,9 @@ package org.stele.tserver;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.settings.Settings;
+import org.stele.core.settings.StandardSettings;
 import org.stele.core.time.Clock;
+import org.stele.server.hadoop.FileStores;
 import org.stele.server.process.ServerRun;
 import org.stele.server.process.Stop;
 
@@ -27,7 +29,11 @@ public final class ClusterServer {
                   TabletServer.start(
                       new TabletServer.Given(
                           settings,
-                          localStore,
+                          () ->
+                              FileStores.open(
+                                  settings.get(StandardSettings.ROOT_URI),
+                                  localStore,
+                                  Clock.system()),
                           Standalone.newInstanceId(),
                           Clock.system(),
                           stop,

@@ -3,7 +3,6 @@ package org.stele.tserver;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.settings.Settings;
@@ -18,7 +17,7 @@ final class ServerState implements ServerSelf {
   private final Settings settings;
   private final TabletMap tablets;
   private final Supplier<Map<String, Long>> counts;
-  private final BooleanSupplier ready;
+  private final Supplier<String> notReadyReason;
   private final Clock clock;
   private final long startNanos;
 
@@ -30,14 +29,14 @@ final class ServerState implements ServerSelf {
       Settings settings,
       TabletMap tablets,
       Supplier<Map<String, Long>> counts,
-      BooleanSupplier ready,
+      Supplier<String> notReadyReason,
       Clock clock) {
     this.instanceId = instanceId;
     this.session = session;
     this.settings = settings;
     this.tablets = tablets;
     this.counts = counts;
-    this.ready = ready;
+    this.notReadyReason = notReadyReason;
     this.clock = clock;
     this.startNanos = clock.nanos();
   }
@@ -69,7 +68,7 @@ final class ServerState implements ServerSelf {
 
   @Override
   public String notReadyReason() {
-    return ready.getAsBoolean() ? "" : "tablets are being opened";
+    return notReadyReason.get();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package org.stele.tserver;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -11,9 +12,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.client.instance.ServerStatusFile;
 import org.stele.core.coordination.ConnectString;
+import org.stele.core.file.FileStore;
 import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 import org.stele.core.time.Clock;
+import org.stele.server.hadoop.FileStores;
 import org.stele.server.process.Closer;
 import org.stele.server.process.InstanceDirectory;
 import org.stele.server.process.ServerRun;
@@ -32,15 +35,25 @@ public final class Standalone {
 
   private final InstanceDirectory directory;
   private final Settings settings;
+  private final TabletServer.StoreOpening store;
   private final Clock clock;
   private final Stop stop;
 
   private volatile @Nullable TabletServer server;
   private volatile String connect = "";
 
-  public Standalone(InstanceDirectory directory, Settings settings, Clock clock, Stop stop) {
+  /**
+   * @param store opens the file store
+   */
+  Standalone(
+      InstanceDirectory directory,
+      Settings settings,
+      TabletServer.StoreOpening store,
+      Clock clock,
+      Stop stop) {
     this.directory = directory;
     this.settings = settings;
+    this.store = store;
     this.clock = clock;
     this.stop = stop;
   }
@@ -52,8 +65,20 @@ public final class Standalone {
    */
   public static int run(InstanceDirectory directory, Settings settings) {
     Stop stop = new Stop();
-    Standalone standalone = new Standalone(directory, settings, Clock.system(), stop);
+    Standalone standalone =
+        new Standalone(
+            directory,
+            settings,
+            () -> openStore(directory, settings, Clock.system()),
+            Clock.system(),
+            stop);
     return new ServerRun("stele standalone", stop, standalone::startAndTell).run();
+  }
+
+  /** The store that the settings name, or that in the directory. */
+  static FileStore openStore(InstanceDirectory directory, Settings settings, Clock clock)
+      throws IOException {
+    return FileStores.open(settings.get(StandardSettings.ROOT_URI), directory.store(), clock);
   }
 
   /** An id for a new instance: random. */
@@ -97,7 +122,7 @@ public final class Standalone {
         TabletServer.start(
             new TabletServer.Given(
                 settings.with(Map.of(StandardSettings.ZOOKEEPER_CONNECT.name(), connect)),
-                directory.store(),
+                store,
                 directory.instanceId(),
                 clock,
                 stop,
@@ -125,7 +150,7 @@ public final class Standalone {
   /** Field 22 of /proc/self/stat; 0 where there is none. */
   private static long startTicks() {
     try {
-      String stat = java.nio.file.Files.readString(Path.of("/proc/self/stat"));
+      String stat = Files.readString(Path.of("/proc/self/stat"));
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
       return Long.parseLong(fields[19]);
     } catch (IOException | RuntimeException e) {

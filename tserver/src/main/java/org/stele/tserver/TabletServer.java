@@ -70,6 +70,7 @@ public final class TabletServer {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(20);
   private static final Duration CLIENT_DEADLINE = Duration.ofSeconds(30);
   private static final Duration LOG_CLOSE_LIMIT = Duration.ofSeconds(10);
+  private static final long META_LOG_BYTES = 16 << 20;
   private static final Duration LEFTOVERS_EVERY = Duration.ofSeconds(5);
   private static final long LEASE_LOOK_MILLIS = 500;
   private static final int ID_BYTES = 6;
@@ -89,18 +90,24 @@ public final class TabletServer {
   /**
    * What a server is started with.
    *
-   * @param localStore where files lie if {@code root.uri} is blank; null: it must not be
+   * @param store opens the file store, which becomes the server's
    * @param newInstanceId id of the instance if there is none yet
    * @param stop hears of what must end the server
    * @param closer gets every part as it is made
    */
   public record Given(
       Settings settings,
-      @Nullable Path localStore,
+      StoreOpening store,
       String newInstanceId,
       Clock clock,
       Stop stop,
       Closer closer) {}
+
+  /** How a server comes to its file store. */
+  @FunctionalInterface
+  public interface StoreOpening {
+    FileStore open() throws IOException;
+  }
 
   private TabletServer(Given given) {
     this.given = given;
@@ -125,9 +132,29 @@ public final class TabletServer {
         new LogDirectories(store, path -> FileStores.recoverLease(store, path));
     OwnLogs ownLogs = closer.add("log directory", new OwnLogs(directories, session));
     directories.make(session);
+    long logBytes = given.settings.get(StandardSettings.WAL_SIZE);
     WriteAheadLog metaLog =
-        startLog(store, LogDirectories.meta(session), "meta-", instanceId, session);
-    WriteAheadLog log = startLog(store, LogDirectories.data(session), "", instanceId, session);
+        startLog(
+            store,
+            new GroupCommitLog.Options(
+                LogDirectories.meta(session),
+                instanceId,
+                session,
+                "meta-",
+                Math.min(logBytes, META_LOG_BYTES),
+                given.settings.get(StandardSettings.WAL_QUEUE_BYTES),
+                LOG_CLOSE_LIMIT));
+    WriteAheadLog log =
+        startLog(
+            store,
+            new GroupCommitLog.Options(
+                LogDirectories.data(session),
+                instanceId,
+                session,
+                "",
+                logBytes,
+                given.settings.get(StandardSettings.WAL_QUEUE_BYTES),
+                LOG_CLOSE_LIMIT));
 
     SteleClient client = closer.add("client", connectClient(zookeeper.connectString()));
     MetadataStore metadata =
@@ -160,7 +187,7 @@ public final class TabletServer {
             given.settings,
             engine.tablets,
             () -> counters(engine),
-            this::isReady,
+            () -> notReadyReason(engine),
             clock);
     state = self;
     ThreadPoolExecutor tasks = taskThreads();
@@ -220,11 +247,7 @@ public final class TabletServer {
 
   /** On a local disk the store is this process's alone. */
   private FileStore openStore() throws IOException {
-    FileStore store =
-        given.closer.add(
-            "file store",
-            FileStores.open(
-                given.settings.get(StandardSettings.ROOT_URI), given.localStore, given.clock));
+    FileStore store = given.closer.add("file store", given.store.open());
     if (FileStores.isLocal(store.root())) {
       given.closer.add(
           "lock of the store", FileLock.acquire(Path.of(store.root()).resolve("lock")));
@@ -232,26 +255,21 @@ public final class TabletServer {
     return store;
   }
 
-  private WriteAheadLog startLog(
-      FileStore store, String directory, String threadPrefix, String instanceId, String session)
+  private WriteAheadLog startLog(FileStore store, GroupCommitLog.Options options)
       throws IOException {
     return given.closer.add(
-        "log " + directory,
+        "log " + options.directory(),
         GroupCommitLog.start(
             store,
-            new GroupCommitLog.Options(
-                directory,
-                instanceId,
-                session,
-                threadPrefix,
-                given.settings.get(StandardSettings.WAL_SIZE),
-                given.settings.get(StandardSettings.WAL_QUEUE_BYTES),
-                LOG_CLOSE_LIMIT),
+            options,
             given.clock,
             random::nextLong,
             cause ->
                 given.stop.fatal(
-                    "the write-ahead log " + directory + " is broken: " + cause.getMessage(),
+                    "the write-ahead log "
+                        + options.directory()
+                        + " is broken: "
+                        + cause.getMessage(),
                     cause)));
   }
 
@@ -381,6 +399,18 @@ public final class TabletServer {
   public String instanceId() {
     ServerState known = state;
     return known == null ? "" : known.instanceId();
+  }
+
+  /** Empty if it is ready. */
+  private String notReadyReason(Engine engine) {
+    if (isReady()) {
+      return "";
+    }
+    return engine.owned.statuses().entrySet().stream()
+        .filter(tablet -> !tablet.getValue().reason().isEmpty())
+        .map(tablet -> "tablet " + tablet.getKey() + ": " + tablet.getValue().reason())
+        .findFirst()
+        .orElse("tablets are being opened");
   }
 
   /** Whether it has its place, and the tablets are served as far as this server sees to that. */

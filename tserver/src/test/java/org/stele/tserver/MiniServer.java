@@ -6,8 +6,10 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.ClientOptions;
 import org.stele.client.SteleClient;
+import org.stele.core.file.FileStore;
 import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 import org.stele.server.process.Closer;
@@ -25,11 +27,13 @@ final class MiniServer implements AutoCloseable {
   private final Closer closer = new Closer();
   private final Standalone standalone;
 
-  private MiniServer(Path directory, Settings settings) throws IOException {
+  private MiniServer(Path path, Settings settings, @Nullable FileStore store) throws IOException {
+    InstanceDirectory directory = InstanceDirectory.open(path, Standalone::newInstanceId);
     standalone =
         new Standalone(
-            InstanceDirectory.open(directory, Standalone::newInstanceId),
+            directory,
             settings,
+            () -> store != null ? store : Standalone.openStore(directory, settings, Clock.system()),
             Clock.system(),
             stop);
   }
@@ -40,6 +44,16 @@ final class MiniServer implements AutoCloseable {
 
   /** Starts and waits until it is ready. */
   static MiniServer start(Path directory, Map<String, String> settings) throws Exception {
+    return start(directory, settings, null);
+  }
+
+  /**
+   * Starts and waits until it is ready.
+   *
+   * @param store null: that in the directory
+   */
+  static MiniServer start(Path directory, Map<String, String> settings, @Nullable FileStore store)
+      throws Exception {
     Map<String, String> all = new HashMap<>();
     all.put("rpc.port", "0");
     all.put("zookeeper.port", "0");
@@ -47,7 +61,7 @@ final class MiniServer implements AutoCloseable {
     all.put("cache.data.bytes", "16M");
     all.put("zookeeper.session.timeout", "20s");
     all.putAll(settings);
-    MiniServer server = new MiniServer(directory, Settings.of(all));
+    MiniServer server = new MiniServer(directory, Settings.of(all), store);
     try {
       server.standalone.startAndTell(server.closer);
       return server;
@@ -61,6 +75,10 @@ final class MiniServer implements AutoCloseable {
   SteleClient client() {
     return SteleClient.connect(
         standalone.connectString(), ClientOptions.defaults().withDeadline(READY_LIMIT));
+  }
+
+  String connectString() {
+    return standalone.connectString();
   }
 
   TabletServer server() {

@@ -2,23 +2,22 @@ package org.stele.server.process;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.file.FileLock;
+import org.stele.core.file.FileLockedException;
 
 /**
  * The directory of a server: settings, logs, and for a standalone server its data. Whoever has one
@@ -83,21 +82,15 @@ public final class InstanceDirectory implements Closeable {
           "beegfs",
           "gpfs");
 
-  /**
-   * Directories locked by this process. POSIX drops a process's locks on a file when any descriptor
-   * of it is closed, so the lock file is opened once per process.
-   */
-  @GuardedBy("HELD")
-  private static final Set<Path> HELD = new HashSet<>();
-
   private final Path root;
   private final String instanceId;
-  private final FileChannel lockChannel;
+  private final FileLock lock;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
-  private InstanceDirectory(Path root, String instanceId, FileChannel lockChannel) {
+  private InstanceDirectory(Path root, String instanceId, FileLock lock) {
     this.root = root;
     this.instanceId = instanceId;
-    this.lockChannel = lockChannel;
+    this.lock = lock;
   }
 
   /**
@@ -112,23 +105,17 @@ public final class InstanceDirectory implements Closeable {
     PrivateFiles.makeDirectory(directory.toAbsolutePath());
     Path root = directory.toRealPath();
     refuseNetwork(root);
-    synchronized (HELD) {
-      if (!HELD.add(root)) {
-        throw inUse(root, ProcessHandle.current().pid());
-      }
-    }
-    FileChannel channel = null;
+    FileLock lock = lock(root);
     try {
-      channel = lock(root);
       String id = readOrMakeVersion(root, newInstanceId);
-      for (String name : new String[] {"conf", "logs"}) {
+      for (String name : List.of("conf", "logs")) {
         PrivateFiles.makeDirectory(root.resolve(name));
       }
       PrivateFiles.replace(root.resolve("stele.pid"), ProcessHandle.current().pid() + "\n");
       Files.deleteIfExists(root.resolve("status.json"));
-      return new InstanceDirectory(root, id, channel);
+      return new InstanceDirectory(root, id, lock);
     } catch (IOException | RuntimeException e) {
-      release(root, channel);
+      lock.close();
       throw e;
     }
   }
@@ -145,20 +132,11 @@ public final class InstanceDirectory implements Closeable {
     }
   }
 
-  private static FileChannel lock(Path root) throws IOException {
-    FileChannel channel = PrivateFiles.open(root.resolve(LOCK));
+  private static FileLock lock(Path root) throws IOException {
     try {
-      FileLock lock = channel.tryLock();
-      if (lock == null) {
-        throw inUse(root, readPid(root));
-      }
-      return channel;
-    } catch (OverlappingFileLockException e) {
-      channel.close();
-      throw inUse(root, ProcessHandle.current().pid());
-    } catch (IOException | RuntimeException e) {
-      channel.close();
-      throw e;
+      return FileLock.acquire(root.resolve(LOCK));
+    } catch (FileLockedException e) {
+      throw inUse(root, readPid(root));
     }
   }
 
@@ -228,18 +206,6 @@ public final class InstanceDirectory implements Closeable {
     return id;
   }
 
-  private static void release(Path root, @Nullable FileChannel channel) throws IOException {
-    try {
-      if (channel != null) {
-        channel.close();
-      }
-    } finally {
-      synchronized (HELD) {
-        HELD.remove(root);
-      }
-    }
-  }
-
   public Path root() {
     return root;
   }
@@ -279,10 +245,13 @@ public final class InstanceDirectory implements Closeable {
   /** Gives the lock back; idempotent. */
   @Override
   public void close() throws IOException {
-    if (lockChannel.isOpen()) {
-      Files.deleteIfExists(statusFile());
-      Files.deleteIfExists(root.resolve("stele.pid"));
-      release(root, lockChannel);
+    if (closed.compareAndSet(false, true)) {
+      try {
+        Files.deleteIfExists(statusFile());
+        Files.deleteIfExists(root.resolve("stele.pid"));
+      } finally {
+        lock.close();
+      }
     }
   }
 }

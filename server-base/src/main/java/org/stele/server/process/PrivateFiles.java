@@ -48,14 +48,6 @@ final class PrivateFiles {
     restrict(directory, DIRECTORY);
   }
 
-  /** Opens a file to read and write, which is made if it is missing. */
-  static FileChannel open(Path file) throws IOException {
-    FileChannel channel =
-        FileChannel.open(file, Set.of(CREATE, READ, WRITE), attributes(file, FILE));
-    restrict(file, FILE);
-    return channel;
-  }
-
   /**
    * Writes a file so that readers, and a start after a crash, see the old content or the whole new
    * one.

@@ -30,7 +30,9 @@ public final class ServerRun {
   private final Stop stop;
   private final Body body;
   private final CountDownLatch ended = new CountDownLatch(1);
-  private final AtomicBoolean closing = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private volatile int exitCode = FAILED;
 
   public ServerRun(String name, Stop stop, Body body) {
     this.name = name;
@@ -42,6 +44,9 @@ public final class ServerRun {
   public int run() {
     Thread hook = new Thread(this::onShutdown, "shutdown");
     Runtime.getRuntime().addShutdownHook(hook);
+    Thread.setDefaultUncaughtExceptionHandler(
+        (thread, failure) ->
+            stop.fatal("thread " + thread.getName() + " died: " + describe(failure), failure));
     int code = FAILED;
     try {
       code = startAndWait();
@@ -52,8 +57,6 @@ public final class ServerRun {
     }
     return code;
   }
-
-  private volatile int exitCode = FAILED;
 
   private int startAndWait() {
     Stop.Reason reason;
@@ -84,7 +87,7 @@ public final class ServerRun {
         reason = new Stop.Reason("could not stop in order: " + describe(e), e, true);
       }
     } finally {
-      closing.set(true);
+      closed.set(true);
       watch.interrupt();
     }
     if (reason.fatal()) {
@@ -106,7 +109,7 @@ public final class ServerRun {
               } catch (InterruptedException e) {
                 return;
               }
-              if (!closing.get()) {
+              if (!closed.get()) {
                 LOG.error(
                     "{} ended without closing everything within {} s: {}",
                     name,

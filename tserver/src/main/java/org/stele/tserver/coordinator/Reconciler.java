@@ -10,6 +10,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +50,8 @@ final class Reconciler {
   /** Rows per batch: far below the largest record of the log. */
   private static final int BATCH_TABLETS = 500;
 
+  private static final long REFRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   // Constant.
   private final MetadataStore store;
   private final LiveServers liveServers;
@@ -65,6 +68,7 @@ final class Reconciler {
   private final Deque<TableOperation> asked = new ArrayDeque<>();
   private final Map<String, TableOperation> recorded = new HashMap<>();
   private boolean rootServed;
+  private long refreshedNanos;
 
   /** 0: not raised yet, or to be raised anew. */
   private long epoch;
@@ -87,6 +91,7 @@ final class Reconciler {
     this.leftovers = leftovers;
     this.ids = ids;
     this.clock = clock;
+    this.refreshedNanos = clock.nanos();
   }
 
   /** Asks for an operation; the next pass begins it. */
@@ -131,6 +136,7 @@ final class Reconciler {
       LOG.info("coordinator with epoch {}, {} tablets", epoch, mirror.tablets().size());
     }
     record(servers);
+    refreshStatuses();
     assign(servers);
     boolean open = openAssigned(servers);
     boolean deleted = dropDeleted(servers);
@@ -323,6 +329,14 @@ final class Reconciler {
   }
 
   // ---- Opening
+
+  /** A tablet that was open may be so no more: all servers are asked again from time to time. */
+  private void refreshStatuses() {
+    if (clock.nanos() - refreshedNanos >= REFRESH_NANOS) {
+      refreshedNanos = clock.nanos();
+      statuses.clear();
+    }
+  }
 
   /** Has servers open what they were given; false while anything is not open and may become so. */
   private boolean openAssigned(Map<String, String> servers) {

@@ -322,12 +322,17 @@ public final class TabletOpener implements Closeable {
     }
     return tablet
         .stopWrites()
-        .thenCompose(
-            settled ->
-                flush && tablet.servesReads()
-                    ? parts.flusher().flushSoon(tablet)
-                    : CompletableFuture.completedFuture(null))
+        .thenCompose(settled -> flush ? flush(tablet) : CompletableFuture.completedFuture(null))
         .thenRun(() -> closeSettled(owner, tablet));
+  }
+
+  /** A tablet that failed cannot be flushed: it stays, so that its logs stay. */
+  private CompletableFuture<Void> flush(Tablet tablet) {
+    return tablet.servesReads()
+        ? parts.flusher().flushSoon(tablet)
+        : CompletableFuture.failedFuture(
+            new SteleException(
+                ErrorCode.UNAVAILABLE, tablet + " cannot be flushed: " + tablet.failure()));
   }
 
   private void closeSettled(OwnedTablet owner, Tablet tablet) {

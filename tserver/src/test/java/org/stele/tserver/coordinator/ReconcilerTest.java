@@ -1,0 +1,369 @@
+package org.stele.tserver.coordinator;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.stele.client.location.MetadataSchema;
+import org.stele.core.data.Bytes;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
+import org.stele.core.time.ManualClock;
+import org.stele.server.metadata.LogReference;
+import org.stele.server.metadata.MemoryMetadataTable;
+import org.stele.server.metadata.MetadataStore;
+import org.stele.server.metadata.MetadataStore.DeleteRecord;
+import org.stele.server.metadata.RootTable;
+import org.stele.server.metadata.TabletRecord;
+
+/** The coordinator's decisions, without threads, against servers that only keep books. */
+class ReconcilerTest {
+  private final MemoryMetadataTable rows = new MemoryMetadataTable();
+  private final MemoryMetadataTable root = new MemoryMetadataTable();
+  private final ManualClock clock = new ManualClock();
+  private final Map<String, String> live = new TreeMap<>();
+  private final Servers servers = new Servers();
+  private final Logs logs = new Logs();
+  private final Files files = new Files();
+  private int nextId;
+  private MetadataStore store;
+  private Reconciler reconciler;
+
+  @BeforeEach
+  void makeInstance() {
+    store = new MetadataStore(rows, root, () -> "batch-" + nextId++);
+    root.putRow(RootTable.ROW, RootTable.initialRoot().columns());
+    reconciler = newReconciler();
+    live.put("s1", "host:1");
+  }
+
+  private Reconciler newReconciler() {
+    return new Reconciler(store, () -> live, servers, logs, files, () -> "id-" + nextId++, clock);
+  }
+
+  /** Passes until all is settled. */
+  private void settle(Reconciler coordinator) throws IOException {
+    for (int i = 0; i < 20; i++) {
+      if (coordinator.pass() == Progress.SETTLED) {
+        return;
+      }
+    }
+    throw new AssertionError("not settled");
+  }
+
+  private CompletableFuture<String> create(String name, String... splits) {
+    CompletableFuture<String> result = new CompletableFuture<>();
+    reconciler.ask(
+        new TableOperation.Create(
+            name,
+            java.util.stream.Stream.of(splits).map(Bytes::of).toList(),
+            Map.of(),
+            clock.nanos() + Duration.ofMinutes(1).toNanos(),
+            result));
+    return result;
+  }
+
+  private CompletableFuture<String> delete(String name) {
+    CompletableFuture<String> result = new CompletableFuture<>();
+    reconciler.ask(
+        new TableOperation.Delete(name, clock.nanos() + Duration.ofMinutes(1).toNanos(), result));
+    return result;
+  }
+
+  @Test
+  void servesTheMetadataFirst() throws IOException {
+    assertEquals(Progress.WAITING, reconciler.pass());
+    assertEquals("s1", store.rootTablet().session());
+    assertEquals(1, store.rootTablet().epoch());
+    assertEquals(0, rows.batches());
+    settle(reconciler);
+    assertTrue(servers.isOpen("host:1", MetadataSchema.TABLET_ID));
+    assertEquals(1, rows.batches());
+  }
+
+  @Test
+  void answersACreationWhenAllTabletsAreOpen() throws IOException {
+    settle(reconciler);
+    CompletableFuture<String> made = create("people", "g", "p");
+    servers.openings = false;
+    reconciler.pass();
+    reconciler.pass();
+    assertFalse(made.isDone());
+    assertEquals(3, store.tablets(store.tables().get(0).id()).size());
+    servers.openings = true;
+    settle(reconciler);
+    assertEquals(store.tables().get(0).id(), made.join());
+  }
+
+  @Test
+  void spreadsTabletsEvenly() throws IOException {
+    live.put("s2", "host:2");
+    settle(reconciler);
+    create("people", "b", "c", "d");
+    settle(reconciler);
+    Map<String, Integer> perSession = new HashMap<>();
+    store.tablets().forEach(tablet -> perSession.merge(tablet.session(), 1, Integer::sum));
+    assertEquals(Map.of("s1", 2, "s2", 2), perSession);
+  }
+
+  @Test
+  void refusesWhatIsThereAndWhatIsNot() throws IOException {
+    settle(reconciler);
+    create("people");
+    CompletableFuture<String> again = create("people");
+    CompletableFuture<String> missing = delete("nothing");
+    CompletableFuture<String> other = create("other");
+    settle(reconciler);
+    assertEquals(ErrorCode.TABLE_EXISTS, codeOf(again));
+    assertEquals(ErrorCode.UNKNOWN_TABLE, codeOf(missing));
+    other.join();
+  }
+
+  @Test
+  void givesTheTabletsOfADeadServerAwayAfterFencingWithItsLogs() throws IOException {
+    settle(reconciler);
+    create("people", "g");
+    settle(reconciler);
+    live.remove("s1");
+    live.put("s2", "host:2");
+    settle(reconciler);
+    assertEquals(Set.of("s1"), logs.fenced);
+    for (TabletRecord tablet : store.tablets()) {
+      assertEquals("s2", tablet.session());
+      assertEquals(2, tablet.epoch());
+      assertEquals(List.of(new LogReference("s1", 1)), tablet.logs());
+      assertTrue(servers.isOpen("host:2", tablet.tabletId()));
+    }
+    assertEquals(List.of(new LogReference("s1", 1)), store.rootTablet().logs());
+  }
+
+  @Test
+  void addsNoReferenceToLogsThatAreNotThere() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    logs.left = false;
+    live.remove("s1");
+    live.put("s2", "host:2");
+    settle(reconciler);
+    assertEquals(List.of(), store.tablets().get(0).logs());
+    assertEquals(List.of(), store.rootTablet().logs());
+  }
+
+  @Test
+  void waitsWhileNoServerLives() throws IOException {
+    live.clear();
+    assertEquals(Progress.WAITING, reconciler.pass());
+    assertEquals(0, root.batches() - 1);
+  }
+
+  @Test
+  void aNewCoordinatorGoesOnWhereTheOldOneStopped() throws IOException {
+    settle(reconciler);
+    create("people", "g");
+    servers.openings = false;
+    reconciler.pass();
+    Reconciler next = newReconciler();
+    servers.openings = true;
+    settle(next);
+    store.tablets().forEach(tablet -> assertTrue(servers.isOpen("host:1", tablet.tabletId())));
+    create("other");
+    assertEquals(
+        ErrorCode.CONSTRAINT, assertThrows(SteleException.class, () -> reconciler.pass()).code());
+  }
+
+  @Test
+  void aDeletedTableIsClosedAndItsRowsGo() throws IOException {
+    settle(reconciler);
+    create("people", "g");
+    settle(reconciler);
+    TabletRecord tablet = store.tablets().get(0);
+    store.commitFlush(
+        tablet, new org.stele.server.metadata.FileRecord("s1-1", 1, 1, 1, 1, null, null), 1, 1);
+    CompletableFuture<String> deleted = delete("people");
+    settle(reconciler);
+    assertEquals(tablet.tableId(), deleted.join());
+    assertEquals(List.of(), store.tables());
+    assertEquals(List.of(), store.tablets());
+    assertFalse(servers.isOpen("host:1", tablet.tabletId()));
+    assertEquals(List.of("s1-1"), files.collected);
+    CompletableFuture<String> again = create("people");
+    settle(reconciler);
+    assertNotEquals(tablet.tableId(), again.join());
+  }
+
+  @Test
+  void aDeletionThatWasCutOffIsFinishedByTheNext() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    servers.failCloses = true;
+    delete("people");
+    assertThrows(SteleException.class, () -> reconciler.pass());
+    servers.failCloses = false;
+    settle(newReconciler());
+    assertEquals(List.of(), store.tablets());
+  }
+
+  @Test
+  void anOperationEndsAtItsDeadline() throws IOException {
+    settle(reconciler);
+    servers.openings = false;
+    CompletableFuture<String> made = create("people");
+    reconciler.pass();
+    clock.advance(Duration.ofMinutes(2));
+    reconciler.pass();
+    assertEquals(ErrorCode.DEADLINE_EXCEEDED, codeOf(made));
+  }
+
+  @Test
+  void aTabletThatCannotBeOpenedBlocksNoOther() throws IOException {
+    settle(reconciler);
+    create("people", "g");
+    settle(reconciler);
+    servers.damaged.add(store.tablets().get(0).tabletId());
+    live.remove("s1");
+    live.put("s2", "host:2");
+    settle(reconciler);
+    assertTrue(servers.isOpen("host:2", store.tablets().get(1).tabletId()));
+    assertEquals(
+        TabletStatus.State.FAILED,
+        reconciler.statuses().get(store.tablets().get(0).tabletId()).state());
+  }
+
+  @Test
+  void aTabletThatIsNoLongerOpenIsOpenedAgain() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    servers.tablets.get("host:1").clear();
+    clock.advance(Duration.ofMinutes(1));
+    settle(reconciler);
+    assertTrue(servers.isOpen("host:1", store.tablets().get(0).tabletId()));
+  }
+
+  @Test
+  void logsGoWhenNoTabletNeedsThem() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    live.remove("s1");
+    live.put("s2", "host:2");
+    settle(reconciler);
+    reconciler.removeLeftovers();
+    assertEquals(Set.of("s1"), logs.fenced);
+    TabletRecord tablet = store.tablets().get(0);
+    store.commitFlush(tablet, null, 1, 1);
+    reconciler.removeLeftovers();
+    assertEquals(Set.of("s1"), logs.fenced);
+    store.commitFlush(store.rootTablet(), null, 1, 1);
+    reconciler.removeLeftovers();
+    assertEquals(Set.of(), logs.fenced);
+    assertEquals(List.of("s1"), files.cleaned);
+  }
+
+  private static ErrorCode codeOf(CompletableFuture<String> result) {
+    CompletionException failure = assertThrows(CompletionException.class, result::join);
+    return ((SteleException) failure.getCause()).code();
+  }
+
+  /** Opens and closes by the book. */
+  private final class Servers implements TabletCommands {
+    final Map<String, Map<String, TabletStatus>> tablets = new HashMap<>();
+    final Set<String> damaged = new HashSet<>();
+    boolean openings = true;
+    boolean failCloses;
+
+    private Map<String, TabletStatus> of(String address) {
+      return tablets.computeIfAbsent(address, any -> new HashMap<>());
+    }
+
+    boolean isOpen(String address, String tabletId) {
+      TabletStatus status = of(address).get(tabletId);
+      return status != null && status.isOpen();
+    }
+
+    @Override
+    public void open(String address, List<String> tabletIds) {
+      for (String tabletId : tabletIds) {
+        TabletStatus.State state =
+            damaged.contains(tabletId)
+                ? TabletStatus.State.FAILED
+                : openings ? TabletStatus.State.OPEN : TabletStatus.State.OPENING;
+        of(address).put(tabletId, new TabletStatus(state, ""));
+      }
+    }
+
+    @Override
+    public void close(String address, String tabletId, boolean flush) {
+      if (failCloses) {
+        throw new SteleException(ErrorCode.UNAVAILABLE, "the server does not answer");
+      }
+      of(address).remove(tabletId);
+    }
+
+    @Override
+    public Map<String, TabletStatus> states(String address) {
+      if (openings) {
+        of(address)
+            .replaceAll(
+                (tabletId, status) ->
+                    status.state() == TabletStatus.State.OPENING
+                        ? new TabletStatus(TabletStatus.State.OPEN, "")
+                        : status);
+      }
+      return Map.copyOf(of(address));
+    }
+  }
+
+  private static final class Logs implements LogFence {
+    final Set<String> fenced = new HashSet<>();
+    boolean left = true;
+
+    @Override
+    public FencedLogs fence(String session) {
+      fenced.add(session);
+      return new FencedLogs(left, left);
+    }
+
+    @Override
+    public List<String> fencedSessions() {
+      return List.copyOf(fenced);
+    }
+
+    @Override
+    public void delete(String session) {
+      fenced.remove(session);
+    }
+  }
+
+  private static final class Files implements Leftovers {
+    final List<String> collected = new ArrayList<>();
+    final List<String> cleaned = new ArrayList<>();
+
+    @Override
+    public void collect(DeleteRecord file) {
+      collected.add(file.fileId());
+    }
+
+    @Override
+    public void deleteUnlisted(String session, Set<String> listed) {
+      cleaned.add(session);
+    }
+  }
+}
