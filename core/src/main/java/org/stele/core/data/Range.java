@@ -101,9 +101,16 @@ public record Range(@Nullable Bound start, @Nullable Bound stop) {
     return null;
   }
 
-  /** The first row that can be in the range; null if open. */
+  /**
+   * The first row that can be in the range; null if open. A range that leaves out a whole row begins
+   * behind it, which can be in another tablet.
+   */
   public @Nullable Bytes startRow() {
-    return start == null ? null : start.row();
+    if (start == null) {
+      return null;
+    }
+    boolean leavesRowOut = start.parts().size() == 1 && !start.inclusive();
+    return leavesRowOut ? KeyCodec.rowAfter(start.row()) : start.row();
   }
 
   @Override

@@ -122,6 +122,15 @@ class RangeTest {
   }
 
   @Test
+  void theFirstRowOfARangeIsBehindARowThatIsLeftOut() {
+    Bytes row = Bytes.of("a");
+    Bound column = new Bound(List.of(row, Bytes.of("f")), null, false);
+    assertEquals(row, Range.rows(row, true, null, false).startRow());
+    assertEquals(Bytes.of("a\0"), Range.rows(row, false, null, false).startRow());
+    assertEquals(row, new Range(column, null).startRow());
+  }
+
+  @Test
   void oneRow() {
     Range range = Range.row("a");
     assertTrue(contains(range, key(Bytes.of("a"))));

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.stele.client.SteleClient;
+import org.stele.client.instance.ServerStatusFile;
 
 /**
  * A standalone server in a directory of its own, started and stopped with {@code bin/stele}. Its
@@ -107,22 +108,26 @@ public final class StandaloneServer implements AutoCloseable {
     return fields;
   }
 
-  private String field(String name) {
-    Map<String, String> status = status();
-    String value = status.get(name);
-    if (value == null) {
-      throw new AssertionError("status has no " + name + ": " + status);
+  /** What the server that is running, or was last, wrote when it was ready. */
+  private ServerStatusFile statusFile() {
+    try {
+      ServerStatusFile status = ServerStatusFile.read(directory);
+      if (status == null) {
+        throw new AssertionError("no server was ready in " + directory);
+      }
+      return status;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
-    return value;
   }
 
   public long pid() {
-    return Long.parseLong(field("pid"));
+    return statusFile().pid();
   }
 
   /** host:port of the endpoint. */
   public String address() {
-    return field("address");
+    return statusFile().address();
   }
 
   public int port() {
@@ -132,7 +137,7 @@ public final class StandaloneServer implements AutoCloseable {
 
   /** What clients connect to. */
   public String zookeeper() {
-    return field("zookeeper");
+    return statusFile().zookeeper();
   }
 
   public SteleClient client() {
