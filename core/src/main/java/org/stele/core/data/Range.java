@@ -102,8 +102,8 @@ public record Range(@Nullable Bound start, @Nullable Bound stop) {
   }
 
   /**
-   * The first row that can be in the range; null if open. A range that leaves out a whole row begins
-   * behind it, which can be in another tablet.
+   * The first row that can be in the range; null if open. A range that leaves out a whole row
+   * begins behind it, which can be in another tablet.
    */
   public @Nullable Bytes startRow() {
     if (start == null) {

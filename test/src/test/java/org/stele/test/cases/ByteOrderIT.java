@@ -76,7 +76,9 @@ class ByteOrderIT {
             .contains("row is empty"));
   }
 
-  /** Every row has a cell for each pair of family and qualifier; values and visibilities go round. */
+  /**
+   * Every row has a cell for each pair of family and qualifier; values and visibilities go round.
+   */
   private void write(SteleClient client) {
     List<Bytes> rows = new ArrayList<>(ROWS);
     Collections.reverse(rows);

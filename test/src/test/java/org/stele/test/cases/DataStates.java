@@ -3,9 +3,7 @@ package org.stele.test.cases;
 import org.stele.client.SteleClient;
 import org.stele.test.process.StandaloneServer;
 
-/**
- * The states that written data goes through: whoever reads it must get the same answer in each.
- */
+/** The states that written data goes through: whoever reads it must get the same answer in each. */
 final class DataStates {
   private DataStates() {}
 

@@ -71,7 +71,8 @@ class KillDuringWritesIT {
           .stele("load", "unicode", file.toString(), "--format", "tsv", "--row", "codepoint")
           .orFail();
       server
-          .stele("table", "create", "ledger", "--splits-file", directory.resolve("splits").toString())
+          .stele(
+              "table", "create", "ledger", "--splits-file", directory.resolve("splits").toString())
           .orFail();
       AckLedger ledger = new AckLedger();
       AtomicInteger next = new AtomicInteger();

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.test.process.StandaloneServer;
 
-/** A file of a million lines, loaded by the command line, is there exactly, before and after a restart. */
+/**
+ * A file of a million lines, loaded by the command line, is there exactly, before and after a
+ * restart.
+ */
 class MillionRowsIT {
   private static final int ROWS = 1_000_000;
   private static final int LOOKUPS = 1000;
