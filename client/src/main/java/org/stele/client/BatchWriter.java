@@ -184,6 +184,7 @@ public final class BatchWriter implements AutoCloseable {
   }
 
   /** False: the time is over. */
+  @SuppressWarnings("WaitNotInLoop") // the callers look again at what they wait for
   @GuardedBy("lock")
   private boolean awaitRoundLocked(long endNanos) {
     long left = endNanos - core.clock().nanos();
@@ -384,6 +385,15 @@ public final class BatchWriter implements AutoCloseable {
   private void runSender() {
     lock.lock();
     try {
+      sendUntilClosedLocked();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @GuardedBy("lock")
+  private void sendUntilClosedLocked() {
+    try {
       int idleTurns = 0;
       while (!closed) {
         if (isRoundDueLocked()) {
@@ -399,7 +409,6 @@ public final class BatchWriter implements AutoCloseable {
       failWaitingLocked(core.closedException());
     } finally {
       sender = null;
-      lock.unlock();
     }
   }
 
@@ -412,6 +421,7 @@ public final class BatchWriter implements AutoCloseable {
             || core.clock().nanos() - firstWaitingNanos >= options.maxLatency().toNanos());
   }
 
+  @SuppressWarnings("WaitNotInLoop") // the caller looks again for work
   @GuardedBy("lock")
   private void awaitWorkLocked(boolean sleep) throws InterruptedException {
     if (sleep) {

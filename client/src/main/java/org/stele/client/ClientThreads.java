@@ -85,17 +85,18 @@ final class ClientThreads implements AutoCloseable {
    */
   void workAfter(long nanos, Runnable task, Runnable rejected) {
     delayed.add(rejected);
-    timer.schedule(
-        () -> {
-          try {
-            work.execute(task);
-            delayed.remove(rejected);
-          } catch (RejectedExecutionException e) {
-            reject(rejected);
-          }
-        },
-        nanos,
-        TimeUnit.NANOSECONDS);
+    Future<?> unused = // it only hands on
+        timer.schedule(
+            () -> {
+              try {
+                work.execute(task);
+                delayed.remove(rejected);
+              } catch (RejectedExecutionException e) {
+                reject(rejected);
+              }
+            },
+            nanos,
+            TimeUnit.NANOSECONDS);
   }
 
   private void reject(Runnable rejected) {

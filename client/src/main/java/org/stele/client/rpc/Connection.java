@@ -318,6 +318,7 @@ final class Connection {
   // ---- Writing
 
   /** With the writing role: writes until nothing waits, or leaves the rest to the I/O thread. */
+  @SuppressWarnings("ThreadPriorityCheck") // measured: nothing else makes batches
   private void writeWaiting(boolean yield) {
     if (yield) {
       Thread.yield();
@@ -598,6 +599,7 @@ final class Connection {
   }
 
   /** Waits, reads, hands out, writes. False: the role was given up. */
+  @SuppressWarnings("ThreadPriorityCheck") // as in writeWaiting
   private boolean ioStep(List<byte[]> frames) {
     long wait;
     lock.lock();

@@ -21,6 +21,9 @@ import org.stele.core.time.Clock;
  * made.
  */
 public final class RpcClient implements AutoCloseable {
+  /** Of connections for one call, as long as nothing of it was sent. */
+  private static final int MAX_TRIES = 3;
+
   private final RpcOptions options;
   private final Clock clock;
   private final Connector connector;
@@ -60,17 +63,27 @@ public final class RpcClient implements AutoCloseable {
       String server, Method<T> method, TBase<?, ?> arguments, CallLimits limits)
       throws InterruptedException {
     ServerConnections connections = connections(server);
-    Connection connection =
-        connections.get(connections.placeOfThisThread(), limits.deadlineNanos());
+    int place = connections.placeOfThisThread();
     Codec codec = codecs.get();
-    byte[] reply;
-    try {
-      ByteWriter frame = codec.encode(connection, server, method.name(), arguments, limits);
-      reply = connection.call(frame.array(), frame.length(), limits.deadlineNanos());
-    } finally {
-      codec.release();
+    for (int tries = 1; ; tries++) {
+      Connection connection = connections.get(place, limits.deadlineNanos());
+      byte[] reply;
+      try {
+        ByteWriter frame = codec.encode(connection, server, method.name(), arguments, limits);
+        reply = connection.call(frame.array(), frame.length(), limits.deadlineNanos());
+      } catch (AttemptException e) {
+        if (tries < MAX_TRIES
+            && !e.isOutcomeUnknown()
+            && e.reply() == null
+            && !connection.isOpen()) {
+          continue; // it was retired or closed between choice and use
+        }
+        throw e;
+      } finally {
+        codec.release();
+      }
+      return decode(codec, connection, server, method, reply);
     }
-    return decode(codec, connection, server, method, reply);
   }
 
   private static <T extends TBase<T, ?>> T decode(

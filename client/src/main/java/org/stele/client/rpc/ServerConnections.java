@@ -53,6 +53,7 @@ final class ServerConnections {
     return connection != null ? connection : connect(places[place], deadlineNanos);
   }
 
+  @SuppressWarnings("NonAtomicVolatileUpdate") // attempts is written under the lock only
   private Connection connect(Place place, long deadlineNanos) throws InterruptedException {
     int seen = place.attempts;
     if (!place.connecting.tryLock(

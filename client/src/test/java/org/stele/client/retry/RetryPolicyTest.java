@@ -56,8 +56,8 @@ class RetryPolicyTest {
     RetryPolicy policy = policy(0, 1e6, Integer.MAX_VALUE);
     Attempts attempts = begin(policy, false, Duration.ofDays(1));
     Set<Long> different = new HashSet<>();
-    double early = 0;
-    double late = 0;
+    long early = 0;
+    long late = 0;
     for (int i = 0; i < 20_000; i++) {
       long wait = attempts.failed(refused());
       assertTrue(

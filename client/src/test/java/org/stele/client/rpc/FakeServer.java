@@ -110,18 +110,21 @@ public final class FakeServer implements AutoCloseable {
       try {
         Socket socket = listener.accept();
         accepted.incrementAndGet();
-        if (refusing) {
-          socket.close();
-          continue;
-        }
-        socket.setTcpNoDelay(true);
-        Peer peer = new Peer(socket);
-        peers.add(peer);
-        threads.execute(peer::serve);
+        greetOrRefuse(socket);
       } catch (IOException e) {
-        return;
+        // the listener was closed, or the client left before it was greeted
       }
     }
+  }
+
+  private void greetOrRefuse(Socket socket) throws IOException {
+    if (refusing) {
+      socket.close();
+      return;
+    }
+    Peer peer = new Peer(socket);
+    peers.add(peer);
+    threads.execute(peer::serve);
   }
 
   @Override
@@ -150,6 +153,7 @@ public final class FakeServer implements AutoCloseable {
 
     private void serve() {
       try (DataInputStream in = new DataInputStream(socket.getInputStream())) {
+        socket.setTcpNoDelay(true);
         boolean greeted = false;
         while (true) {
           int length = in.readInt();
