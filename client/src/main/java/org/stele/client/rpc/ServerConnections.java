@@ -70,12 +70,14 @@ final class ServerConnections {
       if (place.attempts != seen && failure != null) {
         throw failure;
       }
+      place.failure = null;
       try {
         connection = connector.connect(address, deadlineNanos);
         place.connection = connection;
-        place.failure = null;
       } catch (AttemptException e) {
-        place.failure = e;
+        if (deadlineNanos - clock.nanos() > 0) {
+          place.failure = e; // else only this caller's time was over, which says nothing to others
+        }
         throw e;
       } finally {
         place.attempts++;

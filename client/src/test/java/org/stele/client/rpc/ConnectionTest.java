@@ -519,11 +519,31 @@ class ConnectionTest {
       assertFalse(failure.isOutcomeUnknown());
     }
     FakeServer silent = server(ConnectionTest::echo);
-    silent.stopGreeting();
+    silent.ignoreGreetings(1000);
     long start = System.nanoTime();
     assertThrows(AttemptException.class, () -> ping(client, silent, "a", 300));
     assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(2));
     await().until(() -> silent.openConnections() == 0 && refusing.openConnections() == 0);
+  }
+
+  @Test
+  void callerWithoutTimeDoesNotFailThoseWhoWaitForTheSameConnection() throws Exception {
+    FakeServer server = server(ConnectionTest::echo);
+    server.ignoreGreetings(1);
+    RpcClient client = client(1);
+    CompletableFuture<Throwable> hasty = new CompletableFuture<>();
+    Thread caller =
+        new Thread(
+            () ->
+                hasty.complete(
+                    assertThrows(AttemptException.class, () -> ping(client, server, "hasty", 400))),
+            "test-caller");
+    caller.start();
+    await().until(() -> server.accepted() == 1);
+    assertEquals("patient", ping(client, server, "patient", 10_000));
+    assertEquals(
+        ErrorCode.UNAVAILABLE, ((AttemptException) hasty.get(10, TimeUnit.SECONDS)).code());
+    assertEquals(2, server.accepted());
   }
 
   @Test

@@ -42,7 +42,7 @@ public final class FakeServer implements AutoCloseable {
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicInteger faults = new AtomicInteger();
   private final long bootId = System.identityHashCode(this) | 1L << 40;
-  private volatile boolean silentHello;
+  private final AtomicInteger greetingsToIgnore = new AtomicInteger();
   private volatile boolean refusing;
 
   public FakeServer(String instanceId, Handler handler) {
@@ -91,9 +91,9 @@ public final class FakeServer implements AutoCloseable {
     return faults.get();
   }
 
-  /** From now on HELLO gets no answer. */
-  public void stopGreeting() {
-    silentHello = true;
+  /** The next so many HELLOs get no answer. */
+  public void ignoreGreetings(int count) {
+    greetingsToIgnore.set(count);
   }
 
   /** From now on connections are closed as they come. */
@@ -184,7 +184,7 @@ public final class FakeServer implements AutoCloseable {
     }
 
     private void greet(CallHeader header) throws IOException {
-      if (silentHello) {
+      if (greetingsToIgnore.getAndDecrement() > 0) {
         return;
       }
       ByteWriter out = new ByteWriter().writeInt(0);
