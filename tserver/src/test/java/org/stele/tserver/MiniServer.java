@@ -7,6 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.stele.client.ClientOptions;
 import org.stele.client.SteleClient;
 import org.stele.core.file.FileStore;
@@ -21,6 +23,7 @@ import org.stele.server.process.Stop;
  * left as a crash leaves it: what is in its logs is there, nothing else is done.
  */
 final class MiniServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(MiniServer.class);
   private static final Duration READY_LIMIT = Duration.ofSeconds(30);
 
   private final Stop stop = new Stop();
@@ -54,14 +57,7 @@ final class MiniServer implements AutoCloseable {
    */
   static MiniServer start(Path directory, Map<String, String> settings, @Nullable FileStore store)
       throws Exception {
-    Map<String, String> all = new HashMap<>();
-    all.put("rpc.port", "0");
-    all.put("zookeeper.port", "0");
-    all.put("memtable.bytes", "64M");
-    all.put("cache.data.bytes", "16M");
-    all.put("zookeeper.session.timeout", "20s");
-    all.putAll(settings);
-    MiniServer server = new MiniServer(directory, Settings.of(all), store);
+    MiniServer server = new MiniServer(directory, settings(settings), store);
     try {
       server.standalone.startAndTell(server.closer);
       return server;
@@ -70,6 +66,24 @@ final class MiniServer implements AutoCloseable {
       server.closer.close();
       throw e;
     }
+  }
+
+  private static Settings settings(Map<String, String> others) {
+    Map<String, String> all = new HashMap<>();
+    all.put("rpc.port", "0");
+    all.put("zookeeper.port", "0");
+    all.put("memtable.bytes", "64M");
+    all.put("cache.data.bytes", "16M");
+    all.put("zookeeper.session.timeout", "20s");
+    all.putAll(others);
+    return Settings.of(all);
+  }
+
+  /** Starts, and crashes while tablets are being opened. */
+  static void startAndCrash(Path directory, @Nullable FileStore store) throws Exception {
+    MiniServer server = new MiniServer(directory, settings(Map.of()), store);
+    server.standalone.start(server.closer);
+    server.crash();
   }
 
   SteleClient client() {
@@ -95,9 +109,13 @@ final class MiniServer implements AutoCloseable {
   }
 
   /** Ends it without flushing anything, as if it had crashed. */
-  void crash() throws IOException {
+  void crash() {
     stop.fatal("crash", null);
-    closer.close();
+    try {
+      closer.close();
+    } catch (IOException e) {
+      LOG.debug("what a crash does not care for", e);
+    }
   }
 
   /** Ends it in order. */

@@ -50,7 +50,7 @@ public final class TabletOpener implements Closeable {
   private static final int THREADS = 4;
   private static final long RETRY_LEAST_MILLIS = 100;
   private static final long RETRY_MOST_MILLIS = 10_000;
-  private static final long DAMAGED_RETRY_MILLIS = 30_000;
+  private static final long DAMAGED_RETRY_MILLIS = 10_000;
   private static final long CLOSE_MILLIS = 10_000;
 
   // Constant.
