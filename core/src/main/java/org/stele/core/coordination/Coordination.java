@@ -367,7 +367,7 @@ public final class Coordination implements AutoCloseable {
   private Watch watch(String path, boolean below, Runnable changed) {
     PersistentWatcher watcher = new PersistentWatcher(curator, path, below);
     watcher.getListenable().addListener(event -> changed.run());
-    watcher.getResetListenable().addListener(changed::run);
+    watcher.getResetListenable().addListener(changed);
     watcher.start();
     return watcher::close;
   }

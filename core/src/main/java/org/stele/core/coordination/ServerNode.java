@@ -52,6 +52,7 @@ public final class ServerNode implements AutoCloseable {
             });
   }
 
+  @SuppressWarnings("FutureReturnValueIgnored") // a renewal that throws ends the lease, as it must
   void startRenewing() {
     long period = Math.max(1, leaseNanos * 3 / 2 / RENEWALS_PER_TIMEOUT);
     renewer.scheduleAtFixedRate(this::renew, period, period, TimeUnit.NANOSECONDS);

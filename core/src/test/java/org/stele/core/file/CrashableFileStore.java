@@ -298,6 +298,7 @@ public final class CrashableFileStore implements FileStore {
   // ---- Crashes
 
   /** The same files as of now, in a store of their own that can crash by itself; without faults. */
+  @SuppressWarnings("GuardedBy") // nobody else knows the copy yet
   public synchronized CrashableFileStore copy() {
     CrashableFileStore copy = new CrashableFileStore();
     copy.nodes = new TreeMap<>();

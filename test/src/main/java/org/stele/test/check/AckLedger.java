@@ -70,22 +70,32 @@ public final class AckLedger {
    */
   public List<String> check(Function<String, @Nullable String> reader) {
     List<String> faults = new ArrayList<>();
-    for (Map.Entry<String, Entry> line : entries.entrySet()) {
-      String key = line.getKey();
-      Entry entry = line.getValue();
-      String value = reader.apply(key);
-      boolean present = value != null;
-      if (present && !entry.value().equals(value)) {
-        faults.add(key + " has a value that was never written to it");
-      } else if (entry.outcome() == Outcome.ACKED && !present) {
-        faults.add(key + " was acknowledged and is lost");
-      } else if (entry.outcome() == Outcome.FAILED && present) {
-        faults.add(key + " was refused and is there");
-      } else if (entry.seen() != null && entry.seen() != present) {
-        faults.add(key + ", of unknown outcome, was " + (present ? "absent" : "there") + " before");
-      }
-      entries.put(key, new Entry(entry.value(), entry.outcome(), present));
-    }
+    entries.replaceAll(
+        (key, entry) -> {
+          @Nullable String value = reader.apply(key);
+          String fault = contradiction(entry, value);
+          if (fault != null) {
+            faults.add(key + " " + fault);
+          }
+          return new Entry(entry.value(), entry.outcome(), value != null);
+        });
     return faults;
+  }
+
+  private static @Nullable String contradiction(Entry entry, @Nullable String value) {
+    boolean present = value != null;
+    if (present && !entry.value().equals(value)) {
+      return "has a value that was never written to it";
+    }
+    if (entry.outcome() == Outcome.ACKED && !present) {
+      return "was acknowledged and is lost";
+    }
+    if (entry.outcome() == Outcome.FAILED && present) {
+      return "was refused and is there";
+    }
+    if (entry.seen() != null && entry.seen() != present) {
+      return "of unknown outcome, was " + (present ? "absent" : "there") + " before";
+    }
+    return null;
   }
 }

@@ -34,7 +34,7 @@ class SizeTiersTest {
           long written = 0;
           long rewritten = 0;
           for (int flush = 0; flush < 500; flush++) {
-            long size = 1000 + random.nextInt(9000);
+            long size = 1000L + random.nextInt(9000);
             files.add(size);
             written += size;
             while (true) {

@@ -32,6 +32,8 @@ import org.stele.server.metadata.RootTable;
 import org.stele.server.metadata.TabletRecord;
 
 /** The coordinator's decisions, without threads, against servers that only keep books. */
+@SuppressWarnings(
+    "FutureReturnValueIgnored") // what the reconciler did is looked at, not its answers
 class ReconcilerTest {
   private final MemoryMetadataTable rows = new MemoryMetadataTable();
   private final MemoryMetadataTable root = new MemoryMetadataTable();
@@ -283,7 +285,7 @@ class ReconcilerTest {
   }
 
   /** Opens and closes by the book. */
-  private final class Servers implements TabletCommands {
+  private static final class Servers implements TabletCommands {
     final Map<String, Map<String, TabletStatus>> tablets = new HashMap<>();
     final Set<String> damaged = new HashSet<>();
     boolean openings = true;

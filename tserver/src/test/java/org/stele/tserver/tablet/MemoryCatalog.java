@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.stele.tserver.files.FileReference;
 
@@ -25,8 +26,8 @@ public final class MemoryCatalog implements FileCatalog {
   @GuardedBy("this")
   private long timeFloor;
 
-  private volatile int failuresBefore;
-  private volatile int failuresAfter;
+  private final AtomicInteger failuresBefore = new AtomicInteger();
+  private final AtomicInteger failuresAfter = new AtomicInteger();
   private volatile @Nullable CountDownLatch held;
   private volatile @Nullable CountDownLatch reached;
   private volatile boolean lost;
@@ -49,12 +50,12 @@ public final class MemoryCatalog implements FileCatalog {
 
   /** So many changes fail and are not made. */
   public void failBefore(int changes) {
-    failuresBefore = changes;
+    failuresBefore.set(changes);
   }
 
   /** So many changes are made and their answers fail. */
   public void failAfter(int changes) {
-    failuresAfter = changes;
+    failuresAfter.set(changes);
   }
 
   /** The row names another owner from now on. */
@@ -94,15 +95,13 @@ public final class MemoryCatalog implements FileCatalog {
     if (lost) {
       throw new LostTabletException(tablet + " belongs to another server");
     }
-    if (failuresBefore > 0) {
-      failuresBefore--;
+    if (failuresBefore.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
       throw new IOException("the metadata is not there");
     }
   }
 
   private void after() throws IOException {
-    if (failuresAfter > 0) {
-      failuresAfter--;
+    if (failuresAfter.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
       throw new IOException("the answer of the metadata was lost");
     }
   }
