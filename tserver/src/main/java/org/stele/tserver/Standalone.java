@@ -45,7 +45,7 @@ public final class Standalone {
   /**
    * @param store opens the file store
    */
-  Standalone(
+  public Standalone(
       InstanceDirectory directory,
       Settings settings,
       TabletServer.StoreOpening store,
