@@ -165,7 +165,7 @@ class FailedSyncIT {
   }
 
   private void assertEnds(LedgerWriters writers) {
-    writers.close();
+    writers.end();
     assertTrue(
         writers.longest().compareTo(DEADLINE.plus(GRACE)) < 0,
         () -> "a write took " + writers.longest() + ", seed " + seed);

@@ -84,8 +84,7 @@ final class LedgerWriters implements AutoCloseable {
    *
    * @throws AssertionError if one of them does not end, or has failed otherwise than a write may
    */
-  @Override
-  public void close() {
+  void end() {
     ended = true;
     for (Thread thread : threads) {
       try {
@@ -101,6 +100,11 @@ final class LedgerWriters implements AutoCloseable {
     if (!faults.isEmpty()) {
       throw new AssertionError("a writer has failed", faults.get(0));
     }
+  }
+
+  @Override
+  public void close() {
+    end();
   }
 
   /** What the ledger finds wrong now. */

@@ -94,7 +94,7 @@ class LogCreationIT {
                 }
               });
       Conditions.await("the machine goes off", LIMIT, off::get);
-      writers.close();
+      writers.end();
     }
     instance.store().onEachCall((operation, path) -> {});
   }

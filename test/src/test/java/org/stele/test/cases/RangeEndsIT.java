@@ -162,7 +162,7 @@ class RangeEndsIT {
     int count = 1 + random.nextInt(4);
     Long time =
         count == 4 && random.nextBoolean()
-            ? (Long) List.of(0L, 1L, 2L, 3L, Long.MIN_VALUE, Long.MAX_VALUE).get(random.nextInt(6))
+            ? List.of(0L, 1L, 2L, 3L, Long.MIN_VALUE, Long.MAX_VALUE).get(random.nextInt(6))
             : null;
     return new Bound(parts.subList(0, count), time, random.nextBoolean());
   }
