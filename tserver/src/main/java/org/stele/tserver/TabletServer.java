@@ -39,7 +39,6 @@ import org.stele.server.metadata.RootTable;
 import org.stele.server.process.Closer;
 import org.stele.server.process.StartException;
 import org.stele.server.process.Stop;
-import org.stele.server.rpc.ReplyBatch;
 import org.stele.server.rpc.RpcServer;
 import org.stele.tserver.coordinator.Coordinator;
 import org.stele.tserver.coordinator.TableTasks;
@@ -271,16 +270,7 @@ public final class TabletServer {
                         + options.directory()
                         + " is broken: "
                         + cause.getMessage(),
-                    cause),
-            TabletServer::answerTogether));
-  }
-
-  /** The answers to the writes of one group leave in one write per connection. */
-  @SuppressWarnings("try") // it is enough that the batch is open meanwhile
-  private static void answerTogether(Runnable tellAll) {
-    try (ReplyBatch batch = ReplyBatch.open()) {
-      tellAll.run();
-    }
+                    cause)));
   }
 
   private static SteleClient connectClient(ConnectString connect) {
@@ -383,7 +373,7 @@ public final class TabletServer {
     Map<String, Long> all = engine.counters();
     RpcServer serving = endpoint;
     if (serving != null) {
-      serving.counters().snapshot().forEach((name, count) -> all.put("rpc." + name, count));
+      all.putAll(serving.counters().snapshot());
     }
     return all;
   }

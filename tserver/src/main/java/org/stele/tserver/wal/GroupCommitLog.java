@@ -91,7 +91,6 @@ public final class GroupCommitLog implements WriteAheadLog {
   private final LogFileSequence files; // its methods: wal-sync only; its live(): thread-safe
   private final @Nullable ExecutorService helper;
   private final Consumer<Exception> onBroken;
-  private final Consumer<Runnable> aroundGroup;
   private final @Nullable Thread syncThread;
   private final @Nullable Thread applyThread;
 
@@ -154,16 +153,13 @@ public final class GroupCommitLog implements WriteAheadLog {
    * @param salts random numbers, one per file
    * @param onBroken called once, on one of the log's threads, when it can take nothing any more; it
    *     must not block
-   * @param aroundGroup runs what tells the entries of one group of their fate, at once: so that
-   *     their answers can be sent together
    */
   public static GroupCommitLog start(
       FileStore store,
       Options options,
       Clock clock,
       LongSupplier salts,
-      Consumer<Exception> onBroken,
-      Consumer<Runnable> aroundGroup)
+      Consumer<Exception> onBroken)
       throws IOException {
     ExecutorService helper =
         new ThreadPoolExecutor(
@@ -175,7 +171,7 @@ public final class GroupCommitLog implements WriteAheadLog {
             task -> daemon(task, options.threadPrefix() + "wal-files"));
     try {
       GroupCommitLog log =
-          new GroupCommitLog(store, options, clock, salts, onBroken, aroundGroup, helper, helper);
+          new GroupCommitLog(store, options, clock, salts, onBroken, helper, helper);
       requireNonNull(log.syncThread).start();
       requireNonNull(log.applyThread).start();
       return log;
@@ -183,17 +179,6 @@ public final class GroupCommitLog implements WriteAheadLog {
       helper.shutdown();
       throw e;
     }
-  }
-
-  /** As above; each entry is told by itself. */
-  public static GroupCommitLog start(
-      FileStore store,
-      Options options,
-      Clock clock,
-      LongSupplier salts,
-      Consumer<Exception> onBroken)
-      throws IOException {
-    return start(store, options, clock, salts, onBroken, Runnable::run);
   }
 
   /** A log without threads: what is for the helper is done at once. */
@@ -204,8 +189,7 @@ public final class GroupCommitLog implements WriteAheadLog {
       LongSupplier salts,
       Consumer<Exception> onBroken)
       throws IOException {
-    return new GroupCommitLog(
-        store, options, clock, salts, onBroken, Runnable::run, Runnable::run, null);
+    return new GroupCommitLog(store, options, clock, salts, onBroken, Runnable::run, null);
   }
 
   private GroupCommitLog(
@@ -214,7 +198,6 @@ public final class GroupCommitLog implements WriteAheadLog {
       Clock clock,
       LongSupplier salts,
       Consumer<Exception> onBroken,
-      Consumer<Runnable> aroundGroup,
       Executor helper,
       @Nullable ExecutorService ownedHelper)
       throws IOException {
@@ -225,7 +208,6 @@ public final class GroupCommitLog implements WriteAheadLog {
     this.options = options;
     this.metrics = new LogMetrics(clock);
     this.onBroken = onBroken;
-    this.aroundGroup = aroundGroup;
     this.helper = ownedHelper;
     this.files = new LogFileSequence(store, options, metrics, salts, helper);
     boolean threads = ownedHelper != null;
@@ -574,16 +556,12 @@ public final class GroupCommitLog implements WriteAheadLog {
     if (group == null) {
       return false;
     }
-    aroundGroup.accept(() -> tellAll(group));
-    waitingBytes.addAndGet(-group.bytes());
-    waitingEntries.addAndGet(-group.size());
-    return true;
-  }
-
-  private void tellAll(LogGroup group) {
     for (LogEntry entry : group.entries()) {
       tell(entry, group);
     }
+    waitingBytes.addAndGet(-group.bytes());
+    waitingEntries.addAndGet(-group.size());
+    return true;
   }
 
   /** An entry that throws has left its tablet in an unknown state: nothing is applied after it. */
