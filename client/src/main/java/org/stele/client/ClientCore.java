@@ -100,10 +100,12 @@ final class ClientCore implements AutoCloseable {
             new CoordinationOptions(
                 ConnectString.parse(zooKeeper), options.sessionTimeout(), options.connectTimeout()),
             clock);
+    long end = clock.nanos() + options.deadline().toNanos();
     boolean connected = false;
     try {
       coordination.awaitConnected(options.deadline());
-      InstanceRecord instance = coordination.readInstance(options.deadline());
+      Duration left = Duration.ofNanos(Math.max(0, end - clock.nanos()));
+      InstanceRecord instance = coordination.readInstance(left);
       if (instance == null) {
         throw new SteleException(
             ErrorCode.UNAVAILABLE, "there is no Stele instance at " + coordination.connectString());

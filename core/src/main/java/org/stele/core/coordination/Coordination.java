@@ -24,6 +24,7 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.coordination.CoordinationException.Reason;
 import org.stele.core.time.Clock;
@@ -42,6 +43,9 @@ public final class Coordination implements AutoCloseable {
   private static final int RETRIES = 3;
   private static final int CLOSE_WAIT_MILLIS = 2000;
 
+  /** Of the requests that ZooKeeper's library waits for itself, such as the end of the session. */
+  private static final int REQUEST_TIMEOUT_MILLIS = 5000;
+
   private final CoordinationOptions options;
   private final Clock clock;
   private final CuratorFramework curator;
@@ -58,6 +62,7 @@ public final class Coordination implements AutoCloseable {
             .sessionTimeoutMs(Math.toIntExact(options.sessionTimeout().toMillis()))
             .connectionTimeoutMs(Math.toIntExact(options.connectTimeout().toMillis()))
             .maxCloseWaitMs(CLOSE_WAIT_MILLIS)
+            .zkClientConfig(requestTimeout())
             .retryPolicy(new ExponentialBackoffRetry(RETRY_BASE_MILLIS, RETRIES))
             .build();
     curator
@@ -69,6 +74,13 @@ public final class Coordination implements AutoCloseable {
                 node.lose();
               }
             });
+  }
+
+  private static ZKClientConfig requestTimeout() {
+    ZKClientConfig config = new ZKClientConfig();
+    config.setProperty(
+        ZKClientConfig.ZOOKEEPER_REQUEST_TIMEOUT, Integer.toString(REQUEST_TIMEOUT_MILLIS));
+    return config;
   }
 
   /** Starts to connect; does not wait for it. */
@@ -493,14 +505,25 @@ public final class Coordination implements AutoCloseable {
     return base + "/coordinator";
   }
 
-  /** Ends the session: its ephemeral nodes go at once. Idempotent. */
+  /**
+   * Ends the session: its ephemeral nodes go at once. A ZooKeeper that does not answer is not
+   * waited for longer than {@value #CLOSE_WAIT_MILLIS} ms; then the nodes go with the session
+   * timeout. Idempotent.
+   */
   @Override
   public void close() {
     ServerNode node = serverNode.get();
     if (node != null) {
       node.endRenewing();
     }
-    curator.close();
+    Thread closing = new Thread(curator::close, "zookeeper-close");
+    closing.setDaemon(true);
+    closing.start();
+    try {
+      closing.join(CLOSE_WAIT_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @FunctionalInterface

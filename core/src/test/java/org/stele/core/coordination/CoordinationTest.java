@@ -6,8 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.SortedMap;
@@ -185,6 +188,22 @@ class CoordinationTest {
       assertEquals(Reason.NO_ANSWER, e.reason());
       assertTrue(e.getMessage().contains("no-such-host.invalid:1/stele"), e.getMessage());
       assertReason(Reason.NO_ANSWER, () -> lost.readRoot(Duration.ofMillis(300)));
+    }
+  }
+
+  @Test
+  void closingDoesNotWaitForAZooKeeperThatIsSilent() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0)) {
+      Coordination waiting =
+          Coordination.start(
+              new CoordinationOptions(
+                  ConnectString.parse("127.0.0.1:" + silent.getLocalPort()),
+                  Duration.ofMinutes(2),
+                  Duration.ofMinutes(2)),
+              Clock.system());
+      assertThrows(
+          CoordinationException.class, () -> waiting.awaitConnected(Duration.ofMillis(300)));
+      assertTimeout(Duration.ofSeconds(20), waiting::close);
     }
   }
 
