@@ -80,14 +80,18 @@ public final class Attempts {
    * @throws SteleException if there is to be no other
    */
   public long failed(AttemptException failure) {
+    AttemptException before = lastFailure;
     lastFailure = failure;
     outcomeUnknown |= failure.isOutcomeUnknown();
     if (!failure.isRetryable()) {
       throw end(failure, failure.code(), "");
     }
     long left = leftNanos();
-    if (left <= 0) {
-      throw end(failure, ErrorCode.DEADLINE_EXCEEDED, ", and the deadline is over");
+    if (left <= policy.shortestWaitNanos()) { // no time to wait and to try again
+      throw end(
+          failure,
+          ErrorCode.DEADLINE_EXCEEDED,
+          ", and the deadline is over" + otherCause(before, failure));
     }
     if (!policy.mayRetry()) {
       throw end(failure, failure.code(), ", and the retry budget of this client is spent");
@@ -100,6 +104,19 @@ public final class Attempts {
     lastFailure = failure;
     outcomeUnknown |= failure.isOutcomeUnknown();
     attempt++;
+  }
+
+  /**
+   * The last attempt may have failed only because its time was short; then the one before tells why
+   * there was no success.
+   */
+  private static String otherCause(@Nullable AttemptException before, AttemptException last) {
+    if (before == null
+        || before.server().equals(last.server())
+            && String.valueOf(before.getMessage()).equals(last.getMessage())) {
+      return "";
+    }
+    return "; the attempt before at server " + before.server() + ": " + before.getMessage();
   }
 
   private SteleException end(AttemptException failure, ErrorCode code, String why) {

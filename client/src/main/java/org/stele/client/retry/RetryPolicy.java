@@ -51,10 +51,14 @@ public final class RetryPolicy {
     return budget.spend();
   }
 
+  long shortestWaitNanos() {
+    return options.base().toNanos();
+  }
+
   /**
    * The wait before retry number {@code retry} (from 0), in nanoseconds.
    *
-   * @param leftNanos until the deadline
+   * @param leftNanos until the deadline, more than the base
    */
   long waitNanos(int retry, int retryAfterMillis, long leftNanos) {
     long base = options.base().toNanos();
@@ -66,7 +70,7 @@ public final class RetryPolicy {
       long proposed = (long) (retryAfterMillis * 1e6 * (1 + random.getAsDouble() / 4));
       wait = Math.max(wait, proposed);
     }
-    return Math.max(Math.min(wait, leftNanos / 2), Math.min(base, leftNanos));
+    return Math.max(Math.min(wait, leftNanos / 2), base);
   }
 
   /** What is done, in words for messages; asked only when it failed. */

@@ -126,6 +126,29 @@ class RetryPolicyTest {
   }
 
   @Test
+  void aLastAttemptWithoutTimeDoesNotHideTheCause() {
+    Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
+    attempts.failed(refused());
+    clock.nanos += 999_500_000;
+    AttemptException late = AttemptException.timedOut("other:2", "no time left to look");
+    SteleException end = assertThrows(SteleException.class, () -> attempts.failed(late));
+    assertEquals(ErrorCode.DEADLINE_EXCEEDED, end.code());
+    assertTrue(end.getMessage().contains("no time left to look"), end.getMessage());
+    assertTrue(end.getMessage().contains("at server h:1: connection refused"), end.getMessage());
+  }
+
+  @Test
+  void noAttemptBeginsWithoutTime() {
+    Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
+    clock.nanos += Duration.ofSeconds(1).minus(BASE).toNanos();
+    assertThrows(SteleException.class, () -> attempts.failed(refused()));
+
+    Attempts more = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
+    clock.nanos += Duration.ofSeconds(1).minus(BASE).toNanos() - 1;
+    assertEquals(BASE.toNanos(), more.failed(refused()));
+  }
+
+  @Test
   void spentBudgetGivesTheLastErrorToTheCaller() {
     RetryPolicy policy = policy(0.2, 10, 5);
     Attempts attempts = begin(policy, false, Duration.ofHours(1));
