@@ -1,14 +1,11 @@
 package org.stele.server.process;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.stele.core.coordination.CoordinationException;
-import org.stele.core.error.SteleException;
 
 /**
  * Runs a server as the process it is in: starts it, waits for a reason to end (a signal, or
@@ -94,9 +91,7 @@ public final class ServerRun {
       watch.interrupt();
     }
     if (reason.fatal()) {
-      if (stop.reason() == null) { // else it is in the log already
-        LOG.warn("{} could not start", name, reason.cause());
-      }
+      LOG.error("{} ended: {}", name, reason.what(), reason.cause());
       LOG.error("{} ended: {}", name, reason.what());
       return FAILED;
     }
@@ -151,29 +146,24 @@ public final class ServerRun {
 
   /** One line with the messages of the failure and its causes, each once. */
   static String describe(Throwable failure) {
-    StringBuilder text = new StringBuilder(describeOne(failure));
+    StringBuilder text = new StringBuilder(message(failure));
     for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-      String message = cause.getMessage();
-      if (message == null || text.indexOf(message) < 0) {
-        text.append(": ").append(describeOne(cause));
+      String message = message(cause);
+      if (text.indexOf(message) < 0) {
+        text.append(": ").append(message);
       }
     }
     return text.toString();
   }
 
-  /** Messages of these kinds of failure say all; those of others need the kind's name. */
-  private static String describeOne(Throwable failure) {
+  private static String message(Throwable failure) {
     String message = failure.getMessage();
-    String kind = failure.getClass().getSimpleName();
+    boolean plain =
+        failure instanceof StartException || failure instanceof IllegalArgumentException;
     if (message == null) {
-      return kind;
+      return failure.getClass().getSimpleName();
     }
-    boolean saysAll =
-        failure instanceof StartException
-            || failure instanceof SteleException
-            || failure instanceof CoordinationException
-            || failure.getClass() == IOException.class;
-    return saysAll ? message : kind + ": " + message;
+    return plain ? message : failure.getClass().getSimpleName() + ": " + message;
   }
 
   /** What is run. */

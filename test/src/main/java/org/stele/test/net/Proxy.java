@@ -7,9 +7,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -20,8 +21,9 @@ public final class Proxy implements Closeable {
   private final ServerSocket listener;
   private volatile InetSocketAddress target;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
-  private final AtomicLong accepted = new AtomicLong();
+  private final List<Long> acceptNanos = new CopyOnWriteArrayList<>();
   private volatile boolean holdReplies;
+  private volatile int replyBytes = Integer.MAX_VALUE;
   private volatile boolean refuse;
   private volatile long delayMillis;
 
@@ -44,6 +46,11 @@ public final class Proxy implements Closeable {
     holdReplies = hold;
   }
 
+  /** Keeps everything back that the server sends behind the first bytes of each connection. */
+  public void holdRepliesAfter(int bytes) {
+    replyBytes = bytes;
+  }
+
   /** Whether new connections are closed at once. */
   public void refuse(boolean value) {
     refuse = value;
@@ -56,7 +63,12 @@ public final class Proxy implements Closeable {
 
   /** Connections taken so far. */
   public long accepted() {
-    return accepted.get();
+    return acceptNanos.size();
+  }
+
+  /** When each connection came, by {@link System#nanoTime}. */
+  public List<Long> acceptNanos() {
+    return List.copyOf(acceptNanos);
   }
 
   /** Cuts all connections with a reset. */
@@ -69,7 +81,7 @@ public final class Proxy implements Closeable {
   private void accept() throws IOException {
     while (!listener.isClosed()) {
       Socket client = listener.accept();
-      accepted.incrementAndGet();
+      acceptNanos.add(System.nanoTime());
       if (refuse) {
         client.close();
         continue;
@@ -92,16 +104,18 @@ public final class Proxy implements Closeable {
 
   private void forward(Socket from, Socket to, boolean reply) throws IOException {
     byte[] buffer = new byte[64 << 10];
+    long forwarded = 0;
     try {
       InputStream in = from.getInputStream();
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
         if (delayMillis > 0) {
           LockSupport.parkNanos(delayMillis * 1_000_000);
         }
-        while (reply && holdReplies && !to.isClosed()) {
+        while (reply && (holdReplies || forwarded + read > replyBytes) && !to.isClosed()) {
           LockSupport.parkNanos(5_000_000);
         }
         to.getOutputStream().write(buffer, 0, read);
+        forwarded += read;
       }
       to.shutdownOutput();
     } catch (IOException e) {
