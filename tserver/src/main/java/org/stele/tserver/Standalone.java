@@ -45,7 +45,7 @@ public final class Standalone {
   /**
    * @param store opens the file store
    */
-  Standalone(
+  public Standalone(
       InstanceDirectory directory,
       Settings settings,
       TabletServer.StoreOpening store,
@@ -94,7 +94,6 @@ public final class Standalone {
    * @param closer gets every part as it is made
    */
   public void startAndTell(Closer closer) throws IOException, InterruptedException {
-    closer.add("instance directory", directory);
     start(closer);
     TabletServer started = server;
     while (started != null && !started.isReady()) {
@@ -110,6 +109,7 @@ public final class Standalone {
 
   /** Starts; tablets are opened afterwards. */
   public void start(Closer closer) throws IOException, InterruptedException {
+    closer.add("instance directory", directory);
     String bind = settings.get(StandardSettings.ZOOKEEPER_BIND_ADDRESS);
     EmbeddedZooKeeper zookeeper =
         closer.add(

@@ -39,6 +39,7 @@ import org.stele.server.metadata.RootTable;
 import org.stele.server.process.Closer;
 import org.stele.server.process.StartException;
 import org.stele.server.process.Stop;
+import org.stele.server.rpc.ReplyBatch;
 import org.stele.server.rpc.RpcServer;
 import org.stele.tserver.coordinator.Coordinator;
 import org.stele.tserver.coordinator.TableTasks;
@@ -270,7 +271,16 @@ public final class TabletServer {
                         + options.directory()
                         + " is broken: "
                         + cause.getMessage(),
-                    cause)));
+                    cause),
+            TabletServer::answerTogether));
+  }
+
+  /** The answers to the writes of one group leave in one write per connection. */
+  @SuppressWarnings("try") // it is enough that the batch is open meanwhile
+  private static void answerTogether(Runnable tellAll) {
+    try (ReplyBatch batch = ReplyBatch.open()) {
+      tellAll.run();
+    }
   }
 
   private static SteleClient connectClient(ConnectString connect) {

@@ -1,11 +1,14 @@
 package org.stele.server.process;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.stele.core.coordination.CoordinationException;
+import org.stele.core.error.SteleException;
 
 /**
  * Runs a server as the process it is in: starts it, waits for a reason to end (a signal, or
@@ -91,7 +94,9 @@ public final class ServerRun {
       watch.interrupt();
     }
     if (reason.fatal()) {
-      LOG.error("{} ended: {}", name, reason.what(), reason.cause());
+      if (stop.reason() == null) { // else it is in the log already
+        LOG.warn("{} could not start", name, reason.cause());
+      }
       LOG.error("{} ended: {}", name, reason.what());
       return FAILED;
     }
@@ -146,24 +151,29 @@ public final class ServerRun {
 
   /** One line with the messages of the failure and its causes, each once. */
   static String describe(Throwable failure) {
-    StringBuilder text = new StringBuilder(message(failure));
+    StringBuilder text = new StringBuilder(describeOne(failure));
     for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-      String message = message(cause);
-      if (text.indexOf(message) < 0) {
-        text.append(": ").append(message);
+      String message = cause.getMessage();
+      if (message == null || text.indexOf(message) < 0) {
+        text.append(": ").append(describeOne(cause));
       }
     }
     return text.toString();
   }
 
-  private static String message(Throwable failure) {
+  /** Messages of these kinds of failure say all; those of others need the kind's name. */
+  private static String describeOne(Throwable failure) {
     String message = failure.getMessage();
-    boolean plain =
-        failure instanceof StartException || failure instanceof IllegalArgumentException;
+    String kind = failure.getClass().getSimpleName();
     if (message == null) {
-      return failure.getClass().getSimpleName();
+      return kind;
     }
-    return plain ? message : failure.getClass().getSimpleName() + ": " + message;
+    boolean saysAll =
+        failure instanceof StartException
+            || failure instanceof SteleException
+            || failure instanceof CoordinationException
+            || failure.getClass() == IOException.class;
+    return saysAll ? message : kind + ": " + message;
   }
 
   /** What is run. */

@@ -4,10 +4,11 @@ import java.util.List;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandProvider;
 
-/** Adds {@code standalone} and {@code server}. */
+/** Adds {@code standalone}, {@code server} and {@code wal}. */
 public final class ServerCommands implements CommandProvider {
   @Override
   public List<Object> commands(CommandContext context) {
-    return List.of(new StandaloneCommand(context), new ServerCommand(context));
+    return List.of(
+        new StandaloneCommand(context), new ServerCommand(context), new WalCommand(context));
   }
 }

@@ -91,6 +91,7 @@ public final class GroupCommitLog implements WriteAheadLog {
   private final LogFileSequence files; // its methods: wal-sync only; its live(): thread-safe
   private final @Nullable ExecutorService helper;
   private final Consumer<Exception> onBroken;
+  private final Consumer<Runnable> aroundGroup;
   private final @Nullable Thread syncThread;
   private final @Nullable Thread applyThread;
 
@@ -153,13 +154,16 @@ public final class GroupCommitLog implements WriteAheadLog {
    * @param salts random numbers, one per file
    * @param onBroken called once, on one of the log's threads, when it can take nothing any more; it
    *     must not block
+   * @param aroundGroup runs what tells the entries of one group of their fate, at once: so that
+   *     their answers can be sent together
    */
   public static GroupCommitLog start(
       FileStore store,
       Options options,
       Clock clock,
       LongSupplier salts,
-      Consumer<Exception> onBroken)
+      Consumer<Exception> onBroken,
+      Consumer<Runnable> aroundGroup)
       throws IOException {
     ExecutorService helper =
         new ThreadPoolExecutor(
@@ -171,7 +175,7 @@ public final class GroupCommitLog implements WriteAheadLog {
             task -> daemon(task, options.threadPrefix() + "wal-files"));
     try {
       GroupCommitLog log =
-          new GroupCommitLog(store, options, clock, salts, onBroken, helper, helper);
+          new GroupCommitLog(store, options, clock, salts, onBroken, aroundGroup, helper, helper);
       requireNonNull(log.syncThread).start();
       requireNonNull(log.applyThread).start();
       return log;
@@ -179,6 +183,17 @@ public final class GroupCommitLog implements WriteAheadLog {
       helper.shutdown();
       throw e;
     }
+  }
+
+  /** As above; each entry is told by itself. */
+  public static GroupCommitLog start(
+      FileStore store,
+      Options options,
+      Clock clock,
+      LongSupplier salts,
+      Consumer<Exception> onBroken)
+      throws IOException {
+    return start(store, options, clock, salts, onBroken, Runnable::run);
   }
 
   /** A log without threads: what is for the helper is done at once. */
@@ -189,7 +204,8 @@ public final class GroupCommitLog implements WriteAheadLog {
       LongSupplier salts,
       Consumer<Exception> onBroken)
       throws IOException {
-    return new GroupCommitLog(store, options, clock, salts, onBroken, Runnable::run, null);
+    return new GroupCommitLog(
+        store, options, clock, salts, onBroken, Runnable::run, Runnable::run, null);
   }
 
   private GroupCommitLog(
@@ -198,6 +214,7 @@ public final class GroupCommitLog implements WriteAheadLog {
       Clock clock,
       LongSupplier salts,
       Consumer<Exception> onBroken,
+      Consumer<Runnable> aroundGroup,
       Executor helper,
       @Nullable ExecutorService ownedHelper)
       throws IOException {
@@ -208,6 +225,7 @@ public final class GroupCommitLog implements WriteAheadLog {
     this.options = options;
     this.metrics = new LogMetrics(clock);
     this.onBroken = onBroken;
+    this.aroundGroup = aroundGroup;
     this.helper = ownedHelper;
     this.files = new LogFileSequence(store, options, metrics, salts, helper);
     boolean threads = ownedHelper != null;
@@ -556,12 +574,16 @@ public final class GroupCommitLog implements WriteAheadLog {
     if (group == null) {
       return false;
     }
-    for (LogEntry entry : group.entries()) {
-      tell(entry, group);
-    }
+    aroundGroup.accept(() -> tellAll(group));
     waitingBytes.addAndGet(-group.bytes());
     waitingEntries.addAndGet(-group.size());
     return true;
+  }
+
+  private void tellAll(LogGroup group) {
+    for (LogEntry entry : group.entries()) {
+      tell(entry, group);
+    }
   }
 
   /** An entry that throws has left its tablet in an unknown state: nothing is applied after it. */

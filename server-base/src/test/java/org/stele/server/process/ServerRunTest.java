@@ -1,0 +1,74 @@
+package org.stele.server.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ServerRunTest {
+  private final Stop stop = new Stop();
+  private final List<String> closed = new ArrayList<>();
+
+  private int run(ServerRun.Body body) {
+    return new ServerRun("test", stop, body).run();
+  }
+
+  @Test
+  void anOrderlyEndIsASuccess() {
+    stop.request("done");
+    assertEquals(0, run(closer -> closer.add("part", () -> closed.add("part"))));
+    assertEquals(List.of("part"), closed);
+  }
+
+  @Test
+  void aFailedStartClosesWhatWasStarted() {
+    int code =
+        run(
+            closer -> {
+              closer.add("part", () -> closed.add("part"));
+              throw new IOException("no disk");
+            });
+    assertEquals(1, code);
+    assertEquals(List.of("part"), closed);
+  }
+
+  @Test
+  void somethingBrokenIsAFailureAlsoIfTheStartThenFails() {
+    int code =
+        run(
+            closer -> {
+              stop.fatal("the log is broken", null);
+              throw new IllegalStateException("because of it");
+            });
+    assertEquals(1, code);
+    assertEquals("the log is broken", stop.reason().what());
+  }
+
+  @Test
+  void aFailureToCloseIsAFailure() {
+    stop.request("done");
+    int code =
+        run(
+            closer ->
+                closer.add(
+                    "part",
+                    () -> {
+                      throw new IOException("disk");
+                    }));
+    assertEquals(1, code);
+  }
+
+  @Test
+  void describesEachCauseOnce() {
+    IOException failure =
+        new IOException(
+            "cannot listen on port 1: Address in use", new BindException("Address in use"));
+    assertEquals("cannot listen on port 1: Address in use", ServerRun.describe(failure));
+    assertEquals(
+        "IllegalStateException: bug: NullPointerException",
+        ServerRun.describe(new IllegalStateException("bug", new NullPointerException())));
+  }
+}
