@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -48,7 +49,7 @@ class TornTailIT {
   /** Where the log ends after each record. */
   private final List<Integer> ends = new ArrayList<>();
 
-  private CrashableFileStore saved = new CrashableFileStore();
+  private final CrashableFileStore saved = new CrashableFileStore();
   private String log = "";
   private byte[] whole = new byte[0];
 
@@ -85,7 +86,7 @@ class TornTailIT {
     return "wal/" + session + "/data/" + names.get(0);
   }
 
-  private TreeSet<Integer> cuts() {
+  private SortedSet<Integer> cuts() {
     int first = ends.get(RECORDS - 1 - CUT_RECORDS);
     int last = ends.get(RECORDS - 1);
     TreeSet<Integer> cuts = new TreeSet<>();
