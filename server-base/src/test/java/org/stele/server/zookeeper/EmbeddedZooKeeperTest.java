@@ -1,7 +1,6 @@
 package org.stele.server.zookeeper;
 
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,35 +8,44 @@ import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
-import java.util.concurrent.CountDownLatch;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.stele.core.coordination.ConnectString;
+import org.stele.core.coordination.Coordination;
+import org.stele.core.coordination.CoordinationOptions;
+import org.stele.core.coordination.InstanceRecord;
+import org.stele.core.coordination.ServerNode;
+import org.stele.core.coordination.ServerRecord;
 import org.stele.core.time.Clock;
+import org.stele.server.metadata.RootTable;
 
-@SuppressWarnings("try")
 class EmbeddedZooKeeperTest {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final ServerRecord RECORD = new ServerRecord("host:1", "1", Map.of());
+
   @TempDir Path temp;
 
   @Test
   void keepsItsDataAndEndsSessionsOfProcessesThatAreGone() throws Exception {
-    ZooKeeper client;
+    Coordination gone;
+    String session;
     try (EmbeddedZooKeeper server = start(0)) {
-      client = connect(server.port());
-      client.create("/servers", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
-      client.create("/servers/x", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL);
+      gone = connect(server);
+      gone.initialize(new InstanceRecord("abc", 1), RootTable.initialRoot());
+      ServerNode node = gone.createServerNode(RECORD);
+      session = node.session();
     }
     try (EmbeddedZooKeeper server = start(0);
-        ZooKeeper other = connect(server.port())) {
-      assertNotNull(other.exists("/servers/x", false));
-      server.endSessionsWithNodesBelow("/servers");
-      assertNull(other.exists("/servers/x", false));
-      assertNotNull(other.exists("/servers", false));
+        Coordination other = connect(server)) {
+      assertEquals(Set.of(session), other.servers(LIMIT).keySet());
+      server.endSessionsWithNodesBelow("/stele/servers");
+      assertEquals(Set.of(), other.servers(LIMIT).keySet());
+      assertEquals(new InstanceRecord("abc", 1), other.readInstance(LIMIT));
     }
-    client.close();
+    gone.close();
   }
 
   @Test
@@ -63,18 +71,13 @@ class EmbeddedZooKeeperTest {
     return EmbeddedZooKeeper.start(temp, "127.0.0.1", port, Clock.system());
   }
 
-  private static ZooKeeper connect(int port) throws Exception {
-    CountDownLatch connected = new CountDownLatch(1);
-    ZooKeeper client =
-        new ZooKeeper(
-            "127.0.0.1:" + port,
-            60_000,
-            event -> {
-              if (event.getState() == KeeperState.SyncConnected) {
-                connected.countDown();
-              }
-            });
-    connected.await();
-    return client;
+  private static Coordination connect(EmbeddedZooKeeper server) {
+    Coordination coordination =
+        Coordination.start(
+            new CoordinationOptions(
+                ConnectString.parse("127.0.0.1:" + server.port()), LIMIT, LIMIT),
+            Clock.system());
+    coordination.awaitConnected(LIMIT);
+    return coordination;
   }
 }
