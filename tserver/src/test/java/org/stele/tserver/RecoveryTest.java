@@ -172,6 +172,12 @@ class RecoveryTest {
       assertTrue(refused.getMessage().contains(fenced), refused.getMessage());
       assertEquals(fenced, refused.file());
       assertTrue(disk.exists(fenced));
+      SteleException notWritten =
+          assertThrows(
+              SteleException.class,
+              () -> client.write(TABLE, Mutation.of(row(7)).put("f", "q", "new")));
+      assertEquals(ErrorCode.CORRUPT, notWritten.code(), notWritten::getMessage);
+      assertEquals(fenced, notWritten.file());
 
       disk.setContents(fenced + ".accepted-loss", new byte[0]);
       Awaitility.await()

@@ -27,6 +27,7 @@ import org.stele.tserver.scan.ScanAnswer;
 import org.stele.tserver.scan.ScanQuery;
 import org.stele.tserver.scan.ScanStage;
 import org.stele.tserver.write.WriteBatch;
+import org.stele.tserver.write.WriteFailure;
 import org.stele.tserver.write.WriteStage;
 
 /**
@@ -186,12 +187,26 @@ final class TabletHandlers {
         failures -> {
           WriteResult result = new WriteResult();
           if (!failures.isEmpty()) {
-            result.setFailures(Replies.failures(failures));
+            result.setFailures(Replies.failures(orWhyNotOpen(failures, tableId, mutations)));
           }
           TabletService.write_result reply = new TabletService.write_result();
           reply.setSuccess(result);
           call.reply(reply);
         });
+  }
+
+  private List<WriteFailure> orWhyNotOpen(
+      List<WriteFailure> failures, String tableId, List<Mutation> mutations) {
+    return failures.stream()
+        .map(
+            failure ->
+                new WriteFailure(
+                    failure.index(),
+                    orWhyNotOpen(
+                        failure.error(),
+                        tableId,
+                        mutations.get(failure.index()).row().toByteBuffer())))
+        .toList();
   }
 
   /** NOT_SERVING has the client look elsewhere; a tablet that is damaged here is nowhere else. */
