@@ -20,6 +20,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.client.BatchWriter;
 import org.stele.client.ClientOptions;
@@ -111,6 +112,7 @@ class DamagedFileIT {
           checkReads(client, harm);
         }
         checkManyFailures(server, client);
+        checkTableOperations(client);
         repairAll();
         for (Harm harm : Harm.values()) {
           if (harm.opens()) {
@@ -319,6 +321,20 @@ class DamagedFileIT {
     } catch (SteleException e) {
       assertEquals(ErrorCode.CORRUPT, e.code(), e::getMessage);
       return false;
+    }
+  }
+
+  /** Who asks for work on the table hears of the damage; nothing waits for an operator. */
+  private static void checkTableOperations(SteleClient client) {
+    client.write(TABLE, Mutation.of(row(Harm.DATA, 0)).put("f", "q", value(Harm.DATA, 0)));
+    for (Executable operation :
+        List.<Executable>of(
+            () -> client.tables().flush(TABLE), () -> client.tables().compact(TABLE))) {
+      long begun = System.nanoTime();
+      SteleException e = assertThrows(SteleException.class, operation);
+      Duration took = Duration.ofNanos(System.nanoTime() - begun);
+      assertEquals(ErrorCode.CORRUPT, e.code(), e::getMessage);
+      assertTrue(took.compareTo(LIMIT.dividedBy(2)) < 0, () -> "told after " + took);
     }
   }
 

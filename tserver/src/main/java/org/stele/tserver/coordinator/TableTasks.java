@@ -64,15 +64,32 @@ public final class TableTasks {
     forEachTablet(name, (address, tabletId) -> work.compact(address, tabletId, deadlineNanos));
   }
 
+  /** One that fails does not keep the others from being done; the first failure is told. */
   private void forEachTablet(String name, Step step) {
+    SteleException first = null;
     for (TabletRecord tablet : store.tablets(table(name).id())) {
-      String address = tablet.address();
-      if (address == null) {
-        throw new SteleException(
-            ErrorCode.UNAVAILABLE, "tablet " + tablet.tabletId() + " has no server now");
+      try {
+        run(tablet, step);
+      } catch (SteleException e) {
+        if (first == null) {
+          first = e;
+        } else {
+          first.addSuppressed(e);
+        }
       }
-      step.run(address, tablet.tabletId());
     }
+    if (first != null) {
+      throw first;
+    }
+  }
+
+  private static void run(TabletRecord tablet, Step step) {
+    String address = tablet.address();
+    if (address == null) {
+      throw new SteleException(
+          ErrorCode.UNAVAILABLE, "tablet " + tablet.tabletId() + " has no server now");
+    }
+    step.run(address, tablet.tabletId());
   }
 
   private interface Step {

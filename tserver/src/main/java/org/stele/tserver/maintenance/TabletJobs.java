@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.file.CorruptFileException;
 import org.stele.core.time.Clock;
 import org.stele.tserver.tablet.LostTabletException;
 import org.stele.tserver.tablet.Tablet;
@@ -25,9 +26,10 @@ import org.stele.tserver.tablet.Tablet;
  * One kind of work on tablets, done by threads of its own: for each tablet at most one run at a
  * time, the most urgent tablet first. A run that fails for a reason outside (disk full, metadata
  * not there) is repeated after a time that doubles, and the tablet tells the reason until it
- * succeeds; one that fails because metadata gave the tablet to another, or because something is
- * wrong that cannot be, fails the tablet. This is the only place where flushes and compactions are
- * repeated.
+ * succeeds; if the reason is a damaged file, which only an operator can help, those who wait are
+ * told at once. A run that fails because metadata gave the tablet to another, or because something
+ * is wrong that cannot be, fails the tablet. This is the only place where flushes and compactions
+ * are repeated.
  *
  * <p>Thread-safe. The queue is bounded by the number of tablets: one entry for each.
  */
@@ -289,6 +291,7 @@ public final class TabletJobs implements Closeable {
   private void failed(Entry entry, Exception cause) {
     failures.increment();
     long delay;
+    List<CompletableFuture<Void>> told = List.of();
     lock.lock();
     try {
       entry.running = false;
@@ -297,6 +300,10 @@ public final class TabletJobs implements Closeable {
       delay = Math.min(delay, LAST_RETRY_NANOS);
       entry.failures++;
       entry.notBeforeNanos = clock.nanos() + delay;
+      if (cause instanceof CorruptFileException) {
+        told = entry.served;
+        entry.served = new ArrayList<>();
+      }
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -309,6 +316,15 @@ public final class TabletJobs implements Closeable {
         entry.tablet,
         TimeUnit.NANOSECONDS.toMillis(delay),
         cause);
+    if (cause instanceof CorruptFileException damage) {
+      SteleException corrupt =
+          SteleException.corrupt(
+              name + " of " + entry.tablet + ": " + damage.getMessage(),
+              damage,
+              damage.file(),
+              damage.offset());
+      told.forEach(future -> future.completeExceptionally(corrupt));
+    }
   }
 
   private void broken(Entry entry, String reason, Exception cause) {

@@ -58,6 +58,12 @@ public final class OwnedTablets {
         failure == null ? "" : String.valueOf(failure.getMessage()));
   }
 
+  /** Why a tablet is not open; null if it is open or not this server's. */
+  public @Nullable SteleException failureOf(String tabletId) {
+    OwnedTablet owner = byId.get(tabletId);
+    return owner == null ? null : owner.failure();
+  }
+
   /** Why the tablet that has a row is not open; null if it is open or not this server's. */
   public @Nullable SteleException failureAt(String tableId, Bytes row) {
     for (OwnedTablet owner : byId.values()) {

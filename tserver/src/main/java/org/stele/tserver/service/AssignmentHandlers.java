@@ -121,6 +121,10 @@ final class AssignmentHandlers {
   private Tablet tablet(String tabletId) {
     Tablet tablet = tablets.get(Requests.required(tabletId, "tabletId"));
     if (tablet == null) {
+      SteleException reason = owned.failureOf(tabletId);
+      if (reason != null && reason.code() == ErrorCode.CORRUPT) {
+        throw reason;
+      }
       throw new SteleException(ErrorCode.NOT_SERVING, "tablet " + tabletId + " is not open here");
     }
     return tablet;
