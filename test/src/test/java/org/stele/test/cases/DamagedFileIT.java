@@ -147,7 +147,7 @@ class DamagedFileIT {
 
   private static String value(Harm harm, int number) {
     byte[] value = new byte[VALUE_BYTES / 2];
-    new Random(31L * harm.ordinal() + number).nextBytes(value);
+    new Random(31L * harm.name().hashCode() + number).nextBytes(value);
     return Bytes.wrap(value).toHex();
   }
 
