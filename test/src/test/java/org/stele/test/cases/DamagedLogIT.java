@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -166,7 +167,7 @@ class DamagedLogIT {
         .orFail();
     String file = String.format("data/%08d.wal", number);
     harm.to(log(copy, number));
-    TreeSet<String> filesBefore = logFiles(copy);
+    Set<String> filesBefore = logFiles(copy);
     try (StandaloneServer server = new StandaloneServer(Installation.shared(), copy, SETTINGS)) {
       server.start().orFail();
       assertRefused(server, file, offset);
@@ -191,9 +192,9 @@ class DamagedLogIT {
   }
 
   /** Names of logs without that of their session's directory, which fencing renames. */
-  private static TreeSet<String> logFiles(Path instance) throws IOException {
+  private static Set<String> logFiles(Path instance) throws IOException {
     Path root = instance.resolve("store/wal");
-    TreeSet<String> files = new TreeSet<>();
+    Set<String> files = new TreeSet<>();
     try (Stream<Path> paths = Files.walk(root)) {
       for (Path path : paths.filter(each -> each.toString().endsWith(".wal")).toList()) {
         if (path.getParent().endsWith("data")) {
