@@ -62,7 +62,13 @@ final class Connection implements FrameDecoder.Sink {
   private long turnStartNanos;
   private long nowNanos;
   private boolean turnOver;
+
+  /** When bytes came last, or a deadline check first saw that all is answered and taken. */
   private long activeNanos;
+
+  /** Whether a deadline check saw calls in flight or replies not taken. */
+  private boolean wasBusy;
+
   private long partialSinceNanos;
   private long lingerSinceNanos;
 
@@ -360,6 +366,7 @@ final class Connection implements FrameDecoder.Sink {
   void checkDeadlines(long now) {
     RpcLimits limits = loop.endpoint().limits();
     String late = null;
+    noteWork(now);
     if (state == State.LINGERING) {
       if (now - lingerSinceNanos > LINGER_NANOS) {
         close();
@@ -381,6 +388,15 @@ final class Connection implements FrameDecoder.Sink {
       loop.endpoint().junkLog().closed(peer, late);
       close();
     }
+  }
+
+  /** Idle time begins when the last answer is with the client, not when its call came. */
+  private void noteWork(long now) {
+    boolean busy = !isQuiet();
+    if (wasBusy && !busy) {
+      activeNanos = now;
+    }
+    wasBusy = busy;
   }
 
   /** While calls are in flight, silence is no fault of the client. */

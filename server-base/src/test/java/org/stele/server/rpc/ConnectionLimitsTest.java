@@ -3,6 +3,7 @@ package org.stele.server.rpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.DataInputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,85 @@ class ConnectionLimitsTest {
       call.reply(TestService.writeResult());
       assertEquals(1, working.readReply(), "a client that waits for its answer is not idle");
       assertEquals(2, endpoint.count("rpc.connections.timed.out"));
+    }
+  }
+
+  @Test
+  void idleTimeBeginsWithTheAnswer() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint = oneLoop(clock);
+        RawClient working = endpoint.greeted()) {
+      working.call(1, "write", EndpointFixture.write()).flush();
+      Call call = endpoint.service.writes.take();
+      for (int i = 0; i < 6; i++) {
+        letLoopLook(endpoint, clock);
+      }
+      call.reply(TestService.writeResult());
+      assertEquals(1, working.readReply());
+      for (int i = 0; i < 5; i++) {
+        letLoopLook(endpoint, clock);
+      }
+      working.call(2, "ping", EndpointFixture.ping(1)).flush();
+      assertEquals(2, working.readReply(), "it was idle for less than the limit");
+      clock.advance(Duration.ofMillis(610));
+      assertEquals(0, working.readToEnd());
+    }
+  }
+
+  @Test
+  void idleTimeBeginsWhenTheReplyIsTaken() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint = oneLoop(clock);
+        RawClient slow = new RawClient(endpoint.server.address(), 4096)) {
+      slow.hello(1, 1, 0, "").flush();
+      slow.readReply();
+      slow.call(1, "ping", EndpointFixture.ping(30 << 20)).flush();
+      EndpointFixture.await(() -> endpoint.count("rpc.bytes.written") > 100_000);
+      // Takes some of its reply again and again, for longer than a connection may be idle.
+      int left = new DataInputStream(slow.input()).readInt();
+      for (int i = 0; i < 5; i++) {
+        clock.advance(Duration.ofMillis(150));
+        endpoint.assertServes();
+        long written = endpoint.count("rpc.bytes.written");
+        slow.input().skipNBytes(4 << 20);
+        left -= 4 << 20;
+        EndpointFixture.await(() -> endpoint.count("rpc.bytes.written") > written + 1_000_000);
+      }
+      slow.input().skipNBytes(left);
+      for (int i = 0; i < 5; i++) {
+        letLoopLook(endpoint, clock);
+      }
+      slow.call(2, "ping", EndpointFixture.ping(1)).flush();
+      assertEquals(2, slow.readReply());
+    }
+  }
+
+  /**
+   * Short times, so that the loop looks often: 600 ms idle, 100 ms for a frame, 200 ms to write.
+   */
+  private static EndpointFixture oneLoop(ManualClock clock) throws Exception {
+    return new EndpointFixture(
+        clock,
+        "rpc.selectors",
+        "1",
+        "rpc.idle.timeout",
+        "600ms",
+        "rpc.partial.timeout",
+        "100ms",
+        "rpc.write.timeout",
+        "200ms",
+        "rpc.deadline.max",
+        "1s");
+  }
+
+  /** Lets 110 ms pass, and the loop look at all connections then. */
+  private static void letLoopLook(EndpointFixture endpoint, ManualClock clock) throws Exception {
+    try (RawClient slow = endpoint.greeted()) {
+      long read = endpoint.count("rpc.bytes.read");
+      slow.raw(new byte[] {0}).flush();
+      endpoint.await("rpc.bytes.read", read + 1);
+      clock.advance(Duration.ofMillis(110)); // rpc.partial.timeout is 100 ms
+      assertEquals(0, slow.readToEnd());
     }
   }
 
