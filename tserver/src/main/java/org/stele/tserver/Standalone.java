@@ -115,7 +115,12 @@ public final class Standalone {
         closer.add(
             "ZooKeeper",
             EmbeddedZooKeeper.start(
-                directory.zookeeper(), bind, settings.get(StandardSettings.ZOOKEEPER_PORT), clock));
+                directory.zookeeper(),
+                bind,
+                settings.get(StandardSettings.ZOOKEEPER_PORT),
+                clock,
+                () ->
+                    stop.fatal("the embedded ZooKeeper has failed, as its log above tells", null)));
     zookeeper.endSessionsWithNodesBelow(PATH + "/servers");
     connect = ConnectString.parse(host(bind) + ":" + zookeeper.port() + PATH).toString();
     server =

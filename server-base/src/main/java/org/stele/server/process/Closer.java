@@ -37,7 +37,7 @@ public final class Closer implements AutoCloseable {
       try {
         LOG.debug("closing {}", part.name);
         part.closeable.close();
-      } catch (Exception e) {
+      } catch (Throwable e) { // an error, too, as when no thread can be made
         if (e instanceof InterruptedException) {
           Thread.currentThread().interrupt();
         }

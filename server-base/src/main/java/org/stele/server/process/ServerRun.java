@@ -2,9 +2,9 @@ package org.stele.server.process;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.core.coordination.CoordinationException;
@@ -33,7 +33,8 @@ public final class ServerRun {
   private final Stop stop;
   private final Body body;
   private final CountDownLatch ended = new CountDownLatch(1);
-  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<Stop.Reason> closing = new CompletableFuture<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
 
   private volatile int exitCode = FAILED;
 
@@ -62,6 +63,10 @@ public final class ServerRun {
   }
 
   private int startAndWait() {
+    // Made before anything else: when the system has run out of threads, closing still works.
+    Thread watch = new Thread(this::watchClosing, "close-watch");
+    watch.setDaemon(true);
+    watch.start();
     Stop.Reason reason;
     Closer closer = new Closer();
     try {
@@ -80,8 +85,7 @@ public final class ServerRun {
   }
 
   private int close(Closer closer, Stop.Reason reason) {
-    Thread watch = watchdog(reason.fatal() ? FATAL_CLOSE : ORDERLY_CLOSE, reason);
-    watch.start();
+    closing.complete(reason);
     try {
       closer.close();
     } catch (Exception e) {
@@ -90,8 +94,7 @@ public final class ServerRun {
         reason = new Stop.Reason("could not stop in order: " + describe(e), e, true);
       }
     } finally {
-      closed.set(true);
-      watch.interrupt();
+      closed.countDown();
     }
     if (reason.fatal()) {
       if (stop.reason() == null) { // else it is in the log already
@@ -105,27 +108,23 @@ public final class ServerRun {
   }
 
   /** Ends the process if closing hangs. */
-  private Thread watchdog(Duration limit, Stop.Reason reason) {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                TimeUnit.MILLISECONDS.sleep(limit.toMillis());
-              } catch (InterruptedException e) {
-                return;
-              }
-              if (!closed.get()) {
-                LOG.error(
-                    "{} ended without closing everything within {} s: {}",
-                    name,
-                    limit.toSeconds(),
-                    reason.what());
-                Runtime.getRuntime().halt(FAILED);
-              }
-            },
-            "close-watch");
-    thread.setDaemon(true);
-    return thread;
+  private void watchClosing() {
+    Stop.Reason reason = closing.join();
+    Duration limit = reason.fatal() ? FATAL_CLOSE : ORDERLY_CLOSE;
+    boolean inTime;
+    try {
+      inTime = closed.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      return; // nobody interrupts it but the end of the process
+    }
+    if (!inTime) {
+      LOG.error(
+          "{} ended without closing everything within {} s: {}",
+          name,
+          limit.toSeconds(),
+          reason.what());
+      Runtime.getRuntime().halt(FAILED);
+    }
   }
 
   private void onShutdown() {

@@ -1,6 +1,7 @@
 package org.stele.server.zookeeper;
 
 import java.io.Closeable;
+import java.io.File;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -60,15 +61,17 @@ public final class EmbeddedZooKeeper implements Closeable {
    *
    * @param directory only this server's; it is there
    * @param port 0: a free one, see {@link #port()}
+   * @param onFailure hears, on a thread of ZooKeeper's, that it cannot go on, as when its disk is
+   *     full
    * @throws BindException naming address and port if they are taken
    */
-  public static EmbeddedZooKeeper start(Path directory, String address, int port, Clock clock)
+  public static EmbeddedZooKeeper start(
+      Path directory, String address, int port, Clock clock, Runnable onFailure)
       throws IOException, InterruptedException {
     configureProcess();
     ServerCnxnFactory connections = bind(address, port);
     try {
-      ZooKeeperServer server =
-          new ZooKeeperServer(directory.toFile(), directory.toFile(), TICK_MILLIS);
+      ZooKeeperServer server = new FailingLoudly(directory.toFile(), onFailure);
       server.setMinSessionTimeout(2 * TICK_MILLIS);
       server.setMaxSessionTimeout((int) Duration.ofMinutes(10).toMillis());
       connections.startup(server);
@@ -90,11 +93,18 @@ public final class EmbeddedZooKeeper implements Closeable {
     System.setProperty("zookeeper.4lw.commands.whitelist", "");
     System.setProperty("zookeeper.forceSync", "yes");
     FileTxnLog.setPreallocSize(PREALLOCATE_KIB * 1024L);
+    // No threads are made after the start: one that cannot be made ends ZooKeeper's selector.
+    System.setProperty("zookeeper.nio.numSelectorThreads", "1");
+    System.setProperty("zookeeper.nio.numWorkerThreads", "0");
     System.setProperty("zookeeper.snapCount", Integer.toString(SNAPSHOT_EVERY));
   }
 
   private static ServerCnxnFactory bind(String address, int port) throws IOException {
+    // The first use of ZooKeeper's class makes its own handler, which only logs, that of all
+    // threads.
+    Thread.UncaughtExceptionHandler handler = Thread.getDefaultUncaughtExceptionHandler();
     NIOServerCnxnFactory connections = new NIOServerCnxnFactory();
+    Thread.setDefaultUncaughtExceptionHandler(handler);
     try {
       connections.configure(
           new InetSocketAddress(InetAddress.getByName(address), port),
@@ -174,6 +184,24 @@ public final class EmbeddedZooKeeper implements Closeable {
       server.getZKDatabase().close();
     } catch (IOException e) {
       LOG.warn("closing ZooKeeper's data", e);
+    }
+  }
+
+  /** Tells when one of its vital threads has failed; then ZooKeeper answers nothing any more. */
+  private static final class FailingLoudly extends ZooKeeperServer {
+    private final Runnable onFailure;
+
+    FailingLoudly(File directory, Runnable onFailure) throws IOException {
+      super(directory, directory, TICK_MILLIS);
+      this.onFailure = onFailure;
+    }
+
+    @Override
+    protected void setState(State state) {
+      super.setState(state);
+      if (state == State.ERROR) {
+        onFailure.run();
+      }
     }
   }
 }

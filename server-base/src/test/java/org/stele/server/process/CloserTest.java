@@ -26,10 +26,17 @@ class CloserTest {
           closed.add("third");
           throw new IllegalStateException("bug");
         });
+    closer.add(
+        "fourth",
+        () -> {
+          closed.add("fourth");
+          throw new OutOfMemoryError("no thread");
+        });
     IOException failure = assertThrows(IOException.class, closer::close);
-    assertEquals(List.of("third", "second", "first"), closed);
-    assertEquals("could not close third: bug", failure.getMessage());
-    assertEquals("disk", failure.getSuppressed()[0].getMessage());
+    assertEquals(List.of("fourth", "third", "second", "first"), closed);
+    assertEquals("could not close fourth: no thread", failure.getMessage());
+    assertEquals("bug", failure.getSuppressed()[0].getMessage());
+    assertEquals("disk", failure.getSuppressed()[1].getMessage());
     closed.clear();
     assertEquals(List.of(), closed);
   }

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.io.IOException;
 import java.net.BindException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ServerRunTest {
@@ -59,6 +61,26 @@ class ServerRunTest {
                       throw new IOException("disk");
                     }));
     assertEquals(1, code);
+  }
+
+  @Test
+  void closesWithoutMoreThreadsThanItBeganWith() {
+    Set<Thread> made = new HashSet<>();
+    int code =
+        run(
+            closer -> {
+              made.addAll(Thread.getAllStackTraces().keySet());
+              closer.add(
+                  "part",
+                  () -> {
+                    Set<Thread> later = new HashSet<>(Thread.getAllStackTraces().keySet());
+                    later.removeAll(made);
+                    later.forEach(thread -> closed.add(thread.getName()));
+                  });
+              throw new OutOfMemoryError("unable to create native thread");
+            });
+    assertEquals(1, code);
+    assertEquals(List.of(), closed);
   }
 
   @Test

@@ -1,16 +1,20 @@
 package org.stele.server.zookeeper;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.core.coordination.ConnectString;
@@ -27,6 +31,7 @@ class EmbeddedZooKeeperTest {
   private static final ServerRecord RECORD = new ServerRecord("host:1", "1", Map.of());
 
   @TempDir Path temp;
+  private final CountDownLatch failed = new CountDownLatch(1);
 
   @Test
   void keepsItsDataAndEndsSessionsOfProcessesThatAreGone() throws Exception {
@@ -59,6 +64,30 @@ class EmbeddedZooKeeperTest {
   }
 
   @Test
+  void leavesTheHandlerOfUncaughtExceptionsAlone() throws Exception {
+    Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.UncaughtExceptionHandler ours = (thread, failure) -> {};
+    Thread.setDefaultUncaughtExceptionHandler(ours);
+    try {
+      start(0).close();
+      assertSame(ours, Thread.getDefaultUncaughtExceptionHandler());
+    } finally {
+      Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+  }
+
+  @Test
+  void tellsWhenItCannotWrite() throws Exception {
+    EmbeddedZooKeeper server = start(0);
+    Files.move(temp.resolve("version-2"), temp.resolve("elsewhere"));
+    Files.createFile(temp.resolve("version-2")); // no directory
+    Coordination client = beginToConnect(server); // its session is the first write
+    assertTrue(failed.await(60, TimeUnit.SECONDS));
+    server.close();
+    client.close();
+  }
+
+  @Test
   void closeIsIdempotent() throws Exception {
     EmbeddedZooKeeper server = start(0);
     int port = server.port();
@@ -68,16 +97,18 @@ class EmbeddedZooKeeperTest {
   }
 
   private EmbeddedZooKeeper start(int port) throws Exception {
-    return EmbeddedZooKeeper.start(temp, "127.0.0.1", port, Clock.system());
+    return EmbeddedZooKeeper.start(temp, "127.0.0.1", port, Clock.system(), failed::countDown);
   }
 
   private static Coordination connect(EmbeddedZooKeeper server) {
-    Coordination coordination =
-        Coordination.start(
-            new CoordinationOptions(
-                ConnectString.parse("127.0.0.1:" + server.port()), LIMIT, LIMIT),
-            Clock.system());
+    Coordination coordination = beginToConnect(server);
     coordination.awaitConnected(LIMIT);
     return coordination;
+  }
+
+  private static Coordination beginToConnect(EmbeddedZooKeeper server) {
+    return Coordination.start(
+        new CoordinationOptions(ConnectString.parse("127.0.0.1:" + server.port()), LIMIT, LIMIT),
+        Clock.system());
   }
 }

@@ -35,7 +35,7 @@ public final class Signpost implements AutoCloseable {
    */
   public Signpost(Path directory) {
     try {
-      zooKeeper = EmbeddedZooKeeper.start(directory, "127.0.0.1", 0, Clock.system());
+      zooKeeper = EmbeddedZooKeeper.start(directory, "127.0.0.1", 0, Clock.system(), () -> {});
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     } catch (InterruptedException e) {
