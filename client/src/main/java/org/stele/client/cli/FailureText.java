@@ -32,6 +32,10 @@ final class FailureText {
       return e.getMessage();
     } else if (e instanceof InterruptedException) {
       return "interrupted";
+    } else if (e instanceof OutOfMemoryError && String.valueOf(e.getMessage()).contains("thread")) {
+      return "no more threads: the limit of processes (ulimit -u) or memory is too small ("
+          + e
+          + ")";
     } else if (e instanceof OutOfMemoryError) {
       return "out of memory: raise the heap of commands in conf/stele-env.sh (" + e + ")";
     }

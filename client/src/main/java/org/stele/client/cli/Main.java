@@ -63,24 +63,30 @@ public final class Main {
   }
 
   public static void main(String[] arguments) {
-    CommandContext.Surroundings surroundings = surroundings();
-    int exitCode =
-        new Main(surroundings, ServiceLoader.load(CommandProvider.class))
-            .run(RawArguments.read(arguments));
-    surroundings.err().flush();
+    int exitCode;
+    try {
+      CommandContext.Surroundings surroundings = surroundings();
+      exitCode =
+          new Main(surroundings, ServiceLoader.load(CommandProvider.class))
+              .run(RawArguments.read(arguments));
+      surroundings.err().flush();
+    } catch (Throwable e) { // not even the command line could be made
+      System.err.println("stele: " + FailureText.of(e));
+      exitCode = FAILED;
+    }
     // Ends the process whatever threads a library left behind.
     Runtime.getRuntime().exit(exitCode);
   }
 
   /** Runs one command line and returns the exit code. */
   int run(String... arguments) {
-    int exitCode = commandLine.execute(arguments);
     try {
+      int exitCode = commandLine.execute(arguments);
       context.out().flush();
-    } catch (RuntimeException e) {
+      return exitCode;
+    } catch (RuntimeException | Error e) { // picocli hands exceptions to us, but not errors
       return report(e);
     }
-    return exitCode;
   }
 
   private static CommandContext.Surroundings surroundings() {

@@ -1,5 +1,6 @@
 package org.stele.client.cli;
 
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.stele.core.json.Json;
@@ -97,6 +100,61 @@ class CommandLineTest {
     String message = cli.err + cli.out;
     assertTrue(message.contains("ZooKeeper at zk:1 does not answer"), message);
     assertFalse(message.contains("\tat "), message);
+  }
+
+  @Test
+  void anErrorOfTheVirtualMachineIsOneLineToo() {
+    assertEquals(0, cli.run("table", "create", "t"));
+    cli.output =
+        new OutputStream() {
+          @Override
+          public void write(int b) {
+            throw new OutOfMemoryError("unable to create native thread");
+          }
+        };
+    assertEquals(1, cli.run("table", "list"));
+    assertTrue(cli.err.startsWith("stele: no more threads: "), cli.err);
+    assertEquals(1, cli.err.lines().count(), cli.err);
+  }
+
+  @Test
+  void startTellsWhyTheVirtualMachineDidNotStart(@TempDir Path directory) throws IOException {
+    Path script = Files.createDirectories(directory.resolve("bin")).resolve("stele");
+    Files.writeString(
+        script,
+        """
+        #!/bin/sh
+        echo 'Invalid maximum heap size: -Xmx1x'
+        echo 'Error: Could not create the Java Virtual Machine.'
+        echo 'Error: A fatal exception has occurred. Program will exit.'
+        exit 1
+        """);
+    assertTrue(script.toFile().setExecutable(true));
+    cli.home = directory;
+    cli.environment.remove("STELE_CONNECT");
+    assertEquals(1, cli.run("start", "--dir", directory.resolve("data").toString()));
+    assertEquals("stele: the server did not start: Invalid maximum heap size: -Xmx1x\n", cli.err);
+  }
+
+  @Test
+  void stopAsksAgainIfTheSignalWasLost(@TempDir Path directory) throws IOException {
+    // Plays a server that misses the first signal.
+    Process server =
+        new ProcessBuilder(
+                "bash",
+                "-c",
+                "exec 9>lock; trap 'trap \"exit 0\" TERM' TERM;"
+                    + " echo $$ >pid.next; mv pid.next stele.pid; while :; do read -t 0.1; done")
+            .directory(directory.toFile())
+            .start();
+    try {
+      await().until(() -> Files.exists(directory.resolve("stele.pid")));
+      cli.environment.remove("STELE_CONNECT");
+      assertEquals(0, cli.run("stop", "--dir", directory.toString()), cli.err);
+      assertFalse(server.isAlive());
+    } finally {
+      server.destroyForcibly();
+    }
   }
 
   @Test

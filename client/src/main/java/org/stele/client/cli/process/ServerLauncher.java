@@ -18,7 +18,8 @@ import org.stele.client.cli.CommandFailure;
 
 /**
  * Starts a server process of its own session, with nothing of ours but its environment: its input
- * is empty and its output goes to {@code DIR/logs/stele.out}.
+ * is empty, its output goes to {@code DIR/logs/stele.out}, and it runs in {@code DIR/logs}, where
+ * the virtual machine leaves its notes if it crashes.
  */
 final class ServerLauncher {
   /** Of the last lines of a log, for an error message. */
@@ -28,8 +29,15 @@ final class ServerLauncher {
   private static final Pattern ERROR_LINE =
       Pattern.compile("\\S+ ERROR .*? - (?:stele standalone ended: )?(.*)");
 
+  /** Lines on a process's output that tell no cause: stack frames, and how the JVM takes leave. */
+  private static final Pattern SAYS_NOTHING =
+      Pattern.compile(
+          "\\s*|\\s+at .*|\\[[^\\]]*]\\[warning].*"
+              + "|Error: (Could not create the Java Virtual Machine|A fatal exception has occurred).*");
+
   private final CommandContext context;
   private final Path directory;
+  private final Path logs;
   private final Path output;
   private final Path log;
   private long outputStart;
@@ -38,14 +46,15 @@ final class ServerLauncher {
   ServerLauncher(CommandContext context, Path directory) {
     this.context = context;
     this.directory = directory;
-    this.output = directory.resolve("logs").resolve("stele.out");
-    this.log = directory.resolve("logs").resolve("stele.log");
+    this.logs = directory.resolve("logs");
+    this.output = logs.resolve("stele.out");
+    this.log = logs.resolve("stele.log");
   }
 
   /** Starts the server. */
   Process launch(List<String> serverArguments) throws IOException {
     makePrivateDirectory(directory);
-    makePrivateDirectory(output.resolveSibling(""));
+    makePrivateDirectory(logs);
     makePrivateFile(output);
     outputStart = Files.size(output);
     logStart = Files.exists(log) ? Files.size(log) : 0;
@@ -59,7 +68,7 @@ final class ServerLauncher {
     command.add(directory.toString());
     command.addAll(serverArguments);
     return new ProcessBuilder(command)
-        .directory(directory.toFile())
+        .directory(logs.toFile())
         .redirectInput(new File("/dev/null"))
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()))
@@ -74,10 +83,10 @@ final class ServerLauncher {
       error = matcher.matches() ? matcher.group(1) : error;
     }
     for (String line : error == null ? tail(output, outputStart) : List.<String>of()) {
-      error = line.isBlank() ? error : line;
+      error = SAYS_NOTHING.matcher(line).matches() ? error : line;
     }
     if (error == null) {
-      return "it left no message in " + log.getParent();
+      return "it left no message in " + logs;
     }
     return error.startsWith("stele: ") ? error.substring("stele: ".length()) : error;
   }
