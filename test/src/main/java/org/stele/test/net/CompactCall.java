@@ -50,6 +50,21 @@ public final class CompactCall {
         .end();
   }
 
+  /** A scan that finds nothing, and for that has to look at the whole table. */
+  public static byte[] vainScan(String tableId) {
+    return of("scan")
+        .field(1, STRUCT)
+        .binary(1, tableId.getBytes(UTF_8))
+        .field(1, STRUCT)
+        .stop()
+        .field(1, LIST)
+        .raw(0x10 | STRUCT)
+        .binary(1, "no such family".getBytes(UTF_8))
+        .stop()
+        .stop()
+        .end();
+  }
+
   public CompactCall raw(int... values) {
     for (int value : values) {
       bytes.write(value);

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.SteleClient;
 import org.stele.client.instance.ServerStatusFile;
 
@@ -29,6 +30,8 @@ public final class StandaloneServer implements AutoCloseable {
   private final Path directory;
   private final Map<String, String> settings;
   private final Map<String, String> environment = new TreeMap<>();
+  private List<String> wrapper = List.of();
+  private @Nullable UnprivilegedUser owner;
 
   /**
    * A server that is not started yet; {@code settings} go into its {@code conf/stele.properties}.
@@ -56,6 +59,21 @@ public final class StandaloneServer implements AutoCloseable {
     return this;
   }
 
+  /**
+   * Has all commands that follow, and the server that they start, run by another command: {@code
+   * bash -c 'umask 0; exec "$@"' wrapper}.
+   */
+  public StandaloneServer under(List<String> command) {
+    wrapper = List.copyOf(command);
+    return this;
+  }
+
+  /** Has all commands run as a user without privileges, who gets the directory. */
+  public StandaloneServer as(UnprivilegedUser user) {
+    owner = user;
+    return this;
+  }
+
   /** Changes a setting; it has an effect at the next start. */
   public StandaloneServer setting(String name, String value) {
     settings.put(name, value);
@@ -74,6 +92,10 @@ public final class StandaloneServer implements AutoCloseable {
       List<String> lines = new ArrayList<>();
       settings.forEach((name, value) -> lines.add(name + "=" + value));
       Files.write(conf.resolve("stele.properties"), lines);
+      UnprivilegedUser user = owner;
+      if (user != null) {
+        user.own(directory);
+      }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -91,6 +113,11 @@ public final class StandaloneServer implements AutoCloseable {
 
   public CommandResult stele(byte[] input, String... arguments) {
     List<String> command = new ArrayList<>();
+    UnprivilegedUser user = owner;
+    if (user != null) {
+      command.addAll(user.command());
+    }
+    command.addAll(wrapper);
     command.add(installation.script().toString());
     Collections.addAll(command, arguments);
     return Commands.run(installation.home(), environment, input, COMMAND_LIMIT, command);
