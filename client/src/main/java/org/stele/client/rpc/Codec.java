@@ -67,7 +67,7 @@ final class Codec {
     frame.clear();
     frame.writeInt(0);
     header.reset(0, options.clientId());
-    header.setDeadline(connection.bootId(), connection.toServerNanos(limits.deadlineNanos()));
+    header.setDeadline(connection.bootId(), connection.serverDeadlineNanos(limits.deadlineNanos()));
     if (limits.attempt() > 1) {
       header.setRetry(limits.sinceFirstMillis(), limits.attempt());
     }

@@ -60,6 +60,13 @@ final class Connection {
   /** Clocks of two machines drift apart by less than 1/8192. */
   private static final int DRIFT_SHIFT = 13;
 
+  /**
+   * Of the time that a call has, this share, and no more than these nanoseconds, are for its reply.
+   */
+  private static final int WAY_BACK_SHARE = 8;
+
+  private static final long WAY_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
   private final String server;
   private final Clock clock;
   private final ThreadFactory ioThreads;
@@ -185,9 +192,13 @@ final class Connection {
     return maxFrameBytes;
   }
 
-  /** A moment of our clock on the server's clock, or a little earlier. */
-  long toServerNanos(long nanos) {
-    return nanos + clockDifference;
+  /**
+   * A deadline on the server's clock: a little sooner than ours, so that we are still there when
+   * the server says that a call was too late and not done. Else its outcome would be unknown.
+   */
+  long serverDeadlineNanos(long deadlineNanos) {
+    long left = Math.max(0, deadlineNanos - clock.nanos());
+    return deadlineNanos - Math.min(left / WAY_BACK_SHARE, WAY_BACK_NANOS) + clockDifference;
   }
 
   /**

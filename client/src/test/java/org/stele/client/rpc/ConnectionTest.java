@@ -273,6 +273,23 @@ class ConnectionTest {
   }
 
   @Test
+  void theServerHasALittleLessTimeThanTheCaller() throws Exception {
+    AtomicLong leftMillis = new AtomicLong();
+    FakeServer server =
+        server(
+            request -> {
+              leftMillis.set(request.leftNanos() / 1_000_000);
+              echo(request);
+            });
+    RpcClient client = client(1);
+    assertEquals("long", ping(client, server, "long", 30_000));
+    assertTrue(leftMillis.get() <= 29_950, () -> leftMillis + " ms of 30 s");
+    assertTrue(leftMillis.get() > 20_000, () -> leftMillis + " ms of 30 s");
+    assertEquals("short", ping(client, server, "short", 240));
+    assertTrue(leftMillis.get() <= 210, () -> leftMillis + " ms of 240 ms");
+  }
+
+  @Test
   void silentServerIsLeftAtTheDeadline() throws Exception {
     AtomicInteger silent = new AtomicInteger(1);
     FakeServer server =

@@ -26,10 +26,28 @@ public final class Proxy implements Closeable {
   private volatile int replyBytes = Integer.MAX_VALUE;
   private volatile boolean refuse;
   private volatile long delayMillis;
+  private volatile Disturbance disturbance = () -> 0;
+
+  /** Asked for each piece of bytes from the server. Thread-safe. */
+  @FunctionalInterface
+  public interface Disturbance {
+    /** The connection is reset instead, and the bytes are lost. */
+    long CUT = -1;
+
+    /** How many milliseconds the bytes are kept back, or {@link #CUT}. */
+    long next();
+  }
 
   public Proxy(InetSocketAddress target) throws IOException {
+    this(InetAddress.getLoopbackAddress(), target);
+  }
+
+  /**
+   * @param address where it listens, on a free port
+   */
+  public Proxy(InetAddress address, InetSocketAddress target) throws IOException {
     this.target = target;
-    listener = new ServerSocket(0, 512, InetAddress.getLoopbackAddress());
+    listener = new ServerSocket(0, 512, address);
     start("proxy-accept", this::accept);
   }
 
@@ -59,6 +77,10 @@ public final class Proxy implements Closeable {
   /** Each piece of bytes, in both directions, is kept back so long. */
   public void delay(long millis) {
     delayMillis = millis;
+  }
+
+  public void disturb(Disturbance newDisturbance) {
+    disturbance = newDisturbance;
   }
 
   /** Connections taken so far. */
@@ -111,6 +133,11 @@ public final class Proxy implements Closeable {
         if (delayMillis > 0) {
           LockSupport.parkNanos(delayMillis * 1_000_000);
         }
+        if (reply && isCut()) {
+          reset(from);
+          reset(to);
+          return;
+        }
         while (reply && (holdReplies || forwarded + read > replyBytes) && !to.isClosed()) {
           LockSupport.parkNanos(5_000_000);
         }
@@ -122,6 +149,14 @@ public final class Proxy implements Closeable {
       reset(from);
       reset(to);
     }
+  }
+
+  private boolean isCut() {
+    long millis = disturbance.next();
+    if (millis > 0) {
+      LockSupport.parkNanos(millis * 1_000_000);
+    }
+    return millis == Disturbance.CUT;
   }
 
   private void reset(Socket socket) {

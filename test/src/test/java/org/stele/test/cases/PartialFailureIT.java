@@ -1,0 +1,271 @@
+package org.stele.test.cases;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.stele.client.BatchWriter;
+import org.stele.client.BatchWriterOptions;
+import org.stele.client.FailedMutation;
+import org.stele.client.MutationsFailedException;
+import org.stele.client.Scanner;
+import org.stele.client.SteleClient;
+import org.stele.client.TableOptions;
+import org.stele.core.data.Bytes;
+import org.stele.core.data.Cell;
+import org.stele.core.data.DataLimits;
+import org.stele.core.data.LimitException;
+import org.stele.core.data.Mutation;
+import org.stele.core.error.SteleException;
+import org.stele.test.check.TestForm;
+import org.stele.test.process.StandaloneServer;
+
+/**
+ * Of the thousands of mutations of one writer every single one is accounted for: what flush and
+ * close do not report is there, also after {@code kill -9}; what they report as failed is not; the
+ * rest is of unknown outcome. However it comes about: the server is killed, the table is deleted,
+ * threads add while another closes.
+ */
+class PartialFailureIT {
+  private static final int ROWS = TestForm.count(6_000, 20_000);
+  private static final int TABLETS = 20;
+  private static final Duration DEADLINE = Duration.ofSeconds(4);
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+
+  @TempDir private Path directory;
+
+  /** What became of each row, as its writer was told. */
+  private static final class Account {
+    final Set<String> added = ConcurrentHashMap.newKeySet();
+    final Set<String> failed = ConcurrentHashMap.newKeySet();
+    final Set<String> unknown = ConcurrentHashMap.newKeySet();
+
+    void add(MutationsFailedException e) {
+      for (FailedMutation failure : e.failures()) {
+        String row = failure.mutation().row().toUtf8();
+        Set<String> set = failure.isOutcomeUnknown() ? unknown : failed;
+        assertTrue(added.contains(row), () -> row + " was never added");
+        assertTrue(set.add(row), () -> row + " is reported twice");
+      }
+    }
+
+    void compare(Set<String> there) {
+      for (String row : added) {
+        boolean reported = failed.contains(row) || unknown.contains(row);
+        assertTrue(there.contains(row) || reported, () -> row + " is lost and not reported");
+        assertFalse(
+            there.contains(row) && failed.contains(row),
+            () -> row + " is there, reported as failed");
+      }
+      assertTrue(added.containsAll(there), "rows that nobody has added");
+    }
+  }
+
+  @Test
+  void everyMutationIsAccountedFor() throws Exception {
+    try (StandaloneServer server =
+        StandaloneServer.started(directory.resolve("data"), Map.of("wal.size", "1M"))) {
+      try (SteleClient client = server.client()) {
+        refusedForItsSize(client);
+        deletedMeanwhile(client);
+        for (int round = 0; round < TestForm.count(4, 50); round++) {
+          closedWhileOthersAdd(client, "closed" + round);
+        }
+      }
+      killedAndKeptDown(server);
+    }
+  }
+
+  private static TableOptions tablets() {
+    List<Bytes> splits = new ArrayList<>();
+    for (int i = 1; i < TABLETS; i++) {
+      splits.add(Bytes.of(row(i * ROWS / TABLETS)));
+    }
+    return TableOptions.defaults().withSplits(splits);
+  }
+
+  private static String row(int number) {
+    return String.format("row %06d", number);
+  }
+
+  private static Mutation mutation(int number) {
+    return Mutation.of(row(number)).put("f", "q", "value " + number);
+  }
+
+  private static BatchWriterOptions options() {
+    return BatchWriterOptions.defaults().withDeadline(DEADLINE).withBufferBytes(256 << 10);
+  }
+
+  private static Set<String> rows(SteleClient client, String table) {
+    Set<String> rows = new HashSet<>();
+    try (Scanner scanner = client.scanner(table).open()) {
+      for (Cell cell : scanner) {
+        rows.add(cell.row().toUtf8());
+      }
+    }
+    return rows;
+  }
+
+  private static void refusedForItsSize(SteleClient client) {
+    client.tables().create("sizes", tablets());
+    Bytes tooLarge = Bytes.wrap(new byte[DataLimits.MAX_VALUE_BYTES + 1]);
+    try (BatchWriter writer = client.batchWriter("sizes", options())) {
+      for (int i = 0; i < ROWS; i++) {
+        if (i % 1000 == 17) {
+          int number = i;
+          assertThrows(
+              LimitException.class,
+              () ->
+                  writer.add(Mutation.of(row(number)).put(Bytes.of("f"), Bytes.of("q"), tooLarge)));
+        } else {
+          writer.add(mutation(i));
+        }
+      }
+    }
+    assertEquals(ROWS - ROWS / 1000, rows(client, "sizes").size());
+  }
+
+  private static void deletedMeanwhile(SteleClient client) {
+    client.tables().create("deleted", tablets());
+    Account account = new Account();
+    BatchWriter writer = client.batchWriter("deleted", options());
+    addAll(writer, account, 0, ROWS / 2);
+    flush(writer, account);
+    assertEquals(Set.of(), account.failed);
+    addAll(writer, account, ROWS / 2, ROWS);
+    client.tables().delete("deleted");
+    long begun = System.nanoTime();
+    close(writer, account);
+    Duration took = Duration.ofNanos(System.nanoTime() - begun);
+    assertTrue(took.compareTo(DEADLINE.plusSeconds(10)) < 0, () -> "close took " + took);
+    BatchWriter late = client.batchWriter("deleted", options());
+    Account lateAccount = new Account();
+    addAll(late, lateAccount, 0, 10);
+    close(late, lateAccount);
+    assertEquals(lateAccount.added, lateAccount.failed, "rows for a table that is not there");
+    client.tables().create("deleted");
+    assertEquals(Set.of(), rows(client, "deleted"), "rows of the table of the same name before");
+    Account newAccount = new Account();
+    BatchWriter again = client.batchWriter("deleted", options());
+    addAll(again, newAccount, 0, 100);
+    close(again, newAccount);
+    assertEquals(newAccount.added, rows(client, "deleted"));
+  }
+
+  private static void addAll(BatchWriter writer, Account account, int from, int to) {
+    for (int i = from; i < to; i++) {
+      account.added.add(row(i));
+      try {
+        writer.add(mutation(i));
+      } catch (MutationsFailedException e) {
+        account.add(e); // tells of others; this one was not added
+        account.added.remove(row(i));
+      } catch (SteleException e) {
+        account.added.remove(row(i)); // no room in time
+      }
+    }
+  }
+
+  private static void flush(BatchWriter writer, Account account) {
+    try {
+      writer.flush();
+    } catch (MutationsFailedException e) {
+      account.add(e);
+    }
+  }
+
+  private static void close(BatchWriter writer, Account account) {
+    try {
+      writer.close();
+    } catch (MutationsFailedException e) {
+      account.add(e);
+    }
+  }
+
+  private static void closedWhileOthersAdd(SteleClient client, String table) throws Exception {
+    client.tables().create(table, tablets());
+    Account account = new Account();
+    BatchWriter writer = client.batchWriter(table, options());
+    AtomicInteger next = new AtomicInteger();
+    CountDownLatch many = new CountDownLatch(1_000);
+    List<Throwable> faults = Collections.synchronizedList(new ArrayList<>());
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      Thread thread =
+          new Thread(
+              () -> {
+                while (true) {
+                  int number = next.incrementAndGet();
+                  account.added.add(row(number));
+                  try {
+                    writer.add(mutation(number));
+                    many.countDown();
+                  } catch (IllegalStateException e) {
+                    account.added.remove(row(number)); // it is closed
+                    return;
+                  }
+                }
+              },
+              "adder-" + i);
+      thread.setUncaughtExceptionHandler((dead, e) -> faults.add(e));
+      thread.start();
+      threads.add(thread);
+    }
+    many.await();
+    writer.close();
+    for (Thread thread : threads) {
+      thread.join(LIMIT.toMillis());
+      assertFalse(thread.isAlive(), () -> thread.getName() + " hangs");
+    }
+    assertEquals(List.of(), faults);
+    assertEquals(account.added, rows(client, table));
+    client.tables().delete(table);
+  }
+
+  private static void killedAndKeptDown(StandaloneServer server) throws Exception {
+    Account account = new Account();
+    try (SteleClient client = server.client()) {
+      client.tables().create("killed", tablets());
+      BatchWriter writer = client.batchWriter("killed", options());
+      addAll(writer, account, 0, ROWS / 2);
+      flush(writer, account);
+      assertEquals(Set.of(), account.failed);
+      Thread killer = new Thread(server::kill9, "killer");
+      killer.start();
+      addAll(writer, account, ROWS / 2, ROWS / 2 + 1_000);
+      killer.join();
+      for (int i = 0; i < 5; i++) {
+        account.added.add(row(ROWS - 1 - i));
+        writer.add(mutation(ROWS - 1 - i));
+      }
+      long begun = System.nanoTime();
+      MutationsFailedException e = assertThrows(MutationsFailedException.class, writer::close);
+      account.add(e);
+      Duration took = Duration.ofNanos(System.nanoTime() - begun);
+      assertTrue(took.compareTo(DEADLINE.plusSeconds(10)) < 0, () -> "close took " + took);
+    }
+    server.start().orFail();
+    for (int restart = 0; restart < 2; restart++) {
+      try (SteleClient client = server.client()) {
+        account.compare(rows(client, "killed"));
+      }
+      if (restart == 0) {
+        DataStates.restart(server);
+      }
+    }
+  }
+}
