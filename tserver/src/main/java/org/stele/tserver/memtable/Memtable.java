@@ -158,17 +158,35 @@ public final class Memtable {
   }
 
   /** The last node before the key; the head if there is none. */
-  private Node lastBefore(byte[] key, int keyLength) {
+  private Node lastBefore(byte[] key) {
     Node at = head;
     for (int level = levels - 1; level >= 0; level--) {
       Node next = at.after(level);
+      while (next != null && Arrays.compareUnsigned(next.key, key) < 0) {
+        at = next;
+        next = at.after(level);
+      }
+    }
+    return at;
+  }
+
+  /**
+   * The first node at or after the key; null if there is none. It is the node that was compared
+   * with the key: to follow the link of the last node before it once more could lead to a node that
+   * came in between, which is before the key.
+   */
+  private @Nullable Node firstFrom(byte[] key, int keyLength) {
+    Node at = head;
+    Node next = null;
+    for (int level = levels - 1; level >= 0; level--) {
+      next = at.after(level);
       while (next != null
           && Arrays.compareUnsigned(next.key, 0, next.key.length, key, 0, keyLength) < 0) {
         at = next;
         next = at.after(level);
       }
     }
-    return at;
+    return next;
   }
 
   public boolean isEmpty() {
@@ -213,13 +231,13 @@ public final class Memtable {
 
     /** Moves to the first cell at or after the first {@code keyLength} bytes of {@code key}. */
     public void seek(byte[] key, int keyLength) {
-      at = requireNonNull(memtable, "the cursor is closed").lastBefore(key, keyLength).after(0);
+      at = requireNonNull(memtable, "the cursor is closed").firstFrom(key, keyLength);
     }
 
     @Override
     public void seekBefore(byte[] key) {
       Memtable list = requireNonNull(memtable, "the cursor is closed");
-      Node found = list.lastBefore(key, key.length);
+      Node found = list.lastBefore(key);
       at = found == list.head ? null : found;
     }
 

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.stele.core.Seeds;
@@ -101,6 +102,33 @@ class MemtableTest {
       published.set(i);
     }
     for (CompletableFuture<Void> reader : readers) {
+      reader.get();
+    }
+  }
+
+  /** Each cell that is added here comes just before the key that is sought. */
+  @Test
+  void seekNeverEndsBeforeTheKey() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      Memtable memtable = new Memtable(round);
+      int cells = 20_000;
+      byte[] sought = key("s", 1, CellType.PUT);
+      memtable.add(sought, new byte[0]);
+      CountDownLatch reading = new CountDownLatch(1);
+      CompletableFuture<Void> reader =
+          CompletableFuture.runAsync(
+              () -> {
+                CellCursor cursor = memtable.cursor();
+                do {
+                  seek(cursor, sought);
+                  assertArrayEquals(sought, keyAt(cursor));
+                  reading.countDown();
+                } while (memtable.cells() <= cells);
+              });
+      reading.await();
+      for (int i = 0; i < cells; i++) {
+        memtable.add(key("r%06d".formatted(i), i + 2, CellType.PUT), new byte[0]);
+      }
       reader.get();
     }
   }
