@@ -33,6 +33,9 @@ public final class Standalone {
   private static final String PATH = "/stele";
   private static final long READY_LOOK_MILLIS = 5;
 
+  /** A server that is not ready after this time can be asked why. */
+  private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private final InstanceDirectory directory;
   private final Settings settings;
   private final TabletServer.StoreOpening store;
@@ -89,22 +92,32 @@ public final class Standalone {
   }
 
   /**
-   * Starts and waits until it is ready, then writes {@code status.json}.
+   * Starts and waits until it is ready. {@code status.json} is written then, or when that takes
+   * long, so that the server can be asked why.
    *
    * @param closer gets every part as it is made
    */
   public void startAndTell(Closer closer) throws IOException, InterruptedException {
     start(closer);
     TabletServer started = server;
-    while (started != null && !started.isReady()) {
+    if (started == null) {
+      return;
+    }
+    long tellNanos = clock.nanos() + TELL_NANOS;
+    boolean told = false;
+    while (!started.isReady()) {
       if (stop.await(READY_LOOK_MILLIS, TimeUnit.MILLISECONDS) != null) {
         return;
       }
+      if (!told && clock.nanos() - tellNanos > 0) {
+        status(started).write(directory.root());
+        told = true;
+      }
     }
-    if (started != null) {
+    if (!told) {
       status(started).write(directory.root());
-      LOG.info("ready at {}, ZooKeeper at {}", started.address(), connect);
     }
+    LOG.info("ready at {}, ZooKeeper at {}", started.address(), connect);
   }
 
   /** Starts; tablets are opened afterwards. */

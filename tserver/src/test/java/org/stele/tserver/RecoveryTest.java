@@ -2,6 +2,7 @@ package org.stele.tserver;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -22,8 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.stele.client.Scanner;
+import org.stele.client.ServerStatus;
 import org.stele.client.SteleClient;
 import org.stele.client.TableOptions;
+import org.stele.client.instance.ServerStatusFile;
 import org.stele.core.coordination.ConnectString;
 import org.stele.core.coordination.Coordination;
 import org.stele.core.coordination.CoordinationOptions;
@@ -186,6 +191,42 @@ class RecoveryTest {
           .until(() -> client.lookup(TABLE, row(7)).get("f", "q"), "value-of-7."::equals);
       assertTrue(client.lookup(TABLE, row(5)).isEmpty());
     }
+  }
+
+  @Test
+  void aServerWhoseMetadataIsDamagedSaysSo() throws Exception {
+    MiniServer server = start();
+    String session = server.server().session();
+    try (SteleClient client = server.client()) {
+      client.tables().create(TABLE);
+      client.tables().create("others");
+    }
+    server.crash();
+    String log = "wal/" + session + "/meta/00000001.wal";
+    damage(log, TABLE);
+    CompletableFuture<MiniServer> starting =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return start();
+              } catch (Exception e) {
+                throw new CompletionException(e);
+              }
+            });
+    ServerStatusFile status =
+        Awaitility.await()
+            .atMost(Duration.ofSeconds(60))
+            .until(() -> ServerStatusFile.read(temp), found -> found != null);
+    String fenced = log.replace(session, session + ".fenced");
+    try (SteleClient client = SteleClient.connect(status.zookeeper())) {
+      ServerStatus answer = client.servers().status(status.address());
+      assertFalse(answer.ready());
+      assertTrue(
+          answer.notReadyReason().contains(fenced + ": damaged at offset"),
+          answer.notReadyReason());
+    }
+    disk.setContents(fenced + ".accepted-loss", new byte[0]);
+    starting.get(90, TimeUnit.SECONDS).close();
   }
 
   private void damage(String path, String what) throws IOException {

@@ -28,7 +28,7 @@ import org.stele.core.file.FileLockedException;
  *   DIR/VERSION        format=1, instance=ID
  *   DIR/lock           locked by the operating system for the life of the process
  *   DIR/stele.pid      the process that holds the lock, or held it last
- *   DIR/status.json    written when the server is ready
+ *   DIR/status.json    written when the server is ready, or can say why it is not
  *   DIR/conf/          stele.properties, stele-env.sh
  *   DIR/logs/          what the server tells its operator
  *   DIR/zookeeper/     data of the embedded ZooKeeper
