@@ -1,6 +1,5 @@
 package org.stele.test.cases;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -16,7 +15,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -33,6 +31,7 @@ import org.stele.test.check.AckLedger;
 import org.stele.test.check.AckLedger.Outcome;
 import org.stele.test.check.Conditions;
 import org.stele.test.process.StandaloneServer;
+import org.stele.test.process.SystemCalls;
 
 /**
  * What is acknowledged is on the disk, and not in a buffer that says it had synced: nothing is lost
@@ -45,6 +44,18 @@ class SyncedForRealIT {
   private static final int WRITERS = 8;
   private static final int PUTS = 60;
   private static final int PUT_BYTES = 4_000;
+
+  private static final List<String> CALLS =
+      List.of(
+          "openat",
+          "write",
+          "writev",
+          "pwrite64",
+          "pwritev",
+          "sendto",
+          "sendmsg",
+          "fdatasync",
+          "fsync");
 
   /** Marks the value of each put, to find it in the arguments of write calls. */
   private static final String MARK = "newlogmark";
@@ -115,61 +126,19 @@ class SyncedForRealIT {
 
   @Test
   void aNewLogIsInItsDirectoryBeforeItsFirstReply() throws Exception {
-    assumeTrue(Files.isExecutable(Path.of("/usr/bin/strace")), "strace is not installed");
-    Path trace = directory.resolve("trace");
+    assumeTrue(SystemCalls.canBeSeen(), "strace is not installed");
     try (StandaloneServer server =
             StandaloneServer.started(directory.resolve("traced"), Map.of("wal.size", "64K"));
         SteleClient client = server.client()) {
       client.tables().create("puts");
-      Process strace = attach(server.pid(), trace);
-      try {
+      try (SystemCalls calls =
+          SystemCalls.attach(server.pid(), 256, CALLS, directory.resolve("trace"))) {
         for (int i = 0; i < PUTS; i++) {
           String value = MARK + i + "." + "x".repeat(PUT_BYTES);
           client.write("puts", Mutation.of("row" + i).put("f", "q", value));
         }
-      } finally {
-        strace.destroy();
-        strace.waitFor(30, TimeUnit.SECONDS);
+        checkDirectories(calls.detach());
       }
-    }
-    checkDirectories(Files.readAllLines(trace, ISO_8859_1));
-  }
-
-  private static Process attach(long pid, Path trace) throws IOException {
-    Process strace =
-        new ProcessBuilder(
-                "/usr/bin/strace",
-                "-f",
-                "-y",
-                "-s",
-                "256",
-                "-e",
-                "trace=openat,write,writev,pwrite64,pwritev,sendto,sendmsg,fdatasync,fsync",
-                "-o",
-                trace.toString(),
-                "-p",
-                Long.toString(pid))
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    Conditions.await(
-        "strace is attached to all threads",
-        Duration.ofSeconds(30),
-        () -> {
-          try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
-            return tasks.allMatch(SyncedForRealIT::isTraced);
-          }
-        });
-    return strace;
-  }
-
-  private static boolean isTraced(Path task) {
-    try {
-      return Files.readString(task.resolve("status"))
-          .lines()
-          .anyMatch(line -> line.startsWith("TracerPid:") && !line.endsWith("\t0"));
-    } catch (IOException e) {
-      return true; // the thread has ended meanwhile
     }
   }
 

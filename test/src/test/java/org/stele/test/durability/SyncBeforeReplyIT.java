@@ -4,20 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.client.SteleClient;
 import org.stele.core.data.Mutation;
-import org.stele.test.check.Conditions;
 import org.stele.test.process.StandaloneServer;
+import org.stele.test.process.SystemCalls;
 
 /**
  * For single puts, a completed {@code fdatasync} of the log lies between the write into the log and
@@ -27,6 +24,9 @@ import org.stele.test.process.StandaloneServer;
 class SyncBeforeReplyIT {
   private static final int PUTS = 50;
 
+  private static final List<String> CALLS =
+      List.of("write", "writev", "pwrite64", "pwritev", "sendto", "sendmsg", "fdatasync", "fsync");
+
   /** Marks the value of each put, to find it in the arguments of write calls. */
   private static final String MARK = "syncmark";
 
@@ -34,61 +34,18 @@ class SyncBeforeReplyIT {
 
   @Test
   void aSyncLiesBetweenLogWriteAndReply() throws Exception {
-    assumeTrue(Files.isExecutable(Path.of("/usr/bin/strace")), "strace is not installed");
-    try (StandaloneServer server =
-            StandaloneServer.started(directory.resolve("data"), java.util.Map.of());
+    assumeTrue(SystemCalls.canBeSeen(), "strace is not installed");
+    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of());
         SteleClient client = server.client()) {
       client.tables().create("puts");
       client.write("puts", Mutation.of("warm").put("f", "q", "up"));
-      Path trace = directory.resolve("trace");
-      Process strace = attach(server.pid(), trace);
-      try {
+      try (SystemCalls calls =
+          SystemCalls.attach(server.pid(), 4096, CALLS, directory.resolve("trace"))) {
         for (int i = 0; i < PUTS; i++) {
           client.write("puts", Mutation.of("row" + i).put("f", "q", MARK + i + "."));
         }
-      } finally {
-        strace.destroy();
-        strace.waitFor(30, TimeUnit.SECONDS);
+        check(calls.detach());
       }
-      check(Files.readAllLines(trace, java.nio.charset.StandardCharsets.ISO_8859_1));
-    }
-  }
-
-  private static Process attach(long pid, Path trace) throws IOException {
-    Process strace =
-        new ProcessBuilder(
-                "/usr/bin/strace",
-                "-f",
-                "-y",
-                "-s",
-                "4096",
-                "-e",
-                "trace=write,writev,pwrite64,pwritev,sendto,sendmsg,fdatasync,fsync",
-                "-o",
-                trace.toString(),
-                "-p",
-                Long.toString(pid))
-            .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .start();
-    Conditions.await(
-        "strace is attached to all threads",
-        Duration.ofSeconds(30),
-        () -> {
-          try (var tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
-            return tasks.allMatch(SyncBeforeReplyIT::isTraced);
-          }
-        });
-    return strace;
-  }
-
-  private static boolean isTraced(Path task) {
-    try {
-      return Files.readString(task.resolve("status"))
-          .lines()
-          .anyMatch(line -> line.startsWith("TracerPid:") && !line.endsWith("\t0"));
-    } catch (IOException e) {
-      return true; // the thread has ended meanwhile
     }
   }
 
