@@ -3,7 +3,10 @@ package org.stele.test.check;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** What the kernel says a process holds. */
@@ -23,6 +26,27 @@ public record ProcessGauges(long residentKib, int threads, int descriptors) {
       return new ProcessGauges(resident, threads, (int) descriptors.count());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Names of a process's threads; the kernel keeps the first 15 bytes of each. */
+  public static List<String> threadNames(long pid) {
+    List<String> names = new ArrayList<>();
+    try (Stream<Path> tasks = Files.list(Path.of("/proc", Long.toString(pid), "task"))) {
+      for (Path task : tasks.toList()) {
+        names.add(threadName(task));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return names;
+  }
+
+  private static String threadName(Path task) throws IOException {
+    try {
+      return Files.readString(task.resolve("comm")).strip();
+    } catch (NoSuchFileException e) {
+      return "(ended)";
     }
   }
 
