@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadFactory;
@@ -17,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.net.Link;
 import org.stele.core.time.Clock;
 import org.stele.core.wire.ReplyHeader;
 
@@ -70,7 +70,7 @@ final class Connection {
   private final String server;
   private final Clock clock;
   private final ThreadFactory ioThreads;
-  private final SocketChannel channel;
+  private final Link link;
   private final Selector selector;
   private final SelectionKey key;
   private final long bootId;
@@ -135,7 +135,7 @@ final class Connection {
       String server,
       Clock clock,
       ThreadFactory ioThreads,
-      SocketChannel channel,
+      Link link,
       Selector selector,
       SelectionKey key,
       ReplyReader replies,
@@ -144,7 +144,7 @@ final class Connection {
     this.server = server;
     this.clock = clock;
     this.ioThreads = ioThreads;
-    this.channel = channel;
+    this.link = link;
     this.selector = selector;
     this.key = key;
     this.replies = replies;
@@ -155,12 +155,12 @@ final class Connection {
     this.clockDifference = hello.serverNanos() - clockReadNanos;
   }
 
-  /** Takes over a channel whose first exchange is done: see {@link Connector}. */
+  /** Takes over a link whose first exchange is done: see {@link Connector}. */
   static Connection established(
       String server,
       Clock clock,
       ThreadFactory ioThreads,
-      SocketChannel channel,
+      Link link,
       Selector selector,
       SelectionKey key,
       ReplyReader replies,
@@ -170,7 +170,7 @@ final class Connection {
         server,
         clock,
         ioThreads,
-        channel,
+        link,
         selector,
         key,
         replies,
@@ -349,7 +349,7 @@ final class Connection {
         } finally {
           lock.unlock();
         }
-        if (!queue.write(channel)) {
+        if (!queue.write(link)) {
           lock.lock();
           try {
             leaveWritingToIoLocked();
@@ -383,7 +383,7 @@ final class Connection {
       return;
     }
     try {
-      while (queue.write(channel)) {
+      while (queue.write(link)) {
         lock.lock();
         try {
           if (!queue.swap()) {
@@ -495,7 +495,7 @@ final class Connection {
   private int readOnce(List<byte[]> frames) {
     frames.clear();
     try {
-      replies.read(channel, frames);
+      replies.read(link, frames);
       if (!frames.isEmpty()) {
         handOut(frames);
       }
@@ -727,7 +727,7 @@ final class Connection {
     }
     try {
       selector.close();
-      channel.close();
+      link.close();
     } catch (IOException e) {
       reason.addSuppressed(e);
     }

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.net.Link;
+import org.stele.core.net.PlainLink;
 import org.stele.core.time.Clock;
 import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.ReplyHeader;
@@ -98,9 +100,10 @@ final class Connector {
       SelectionKey key,
       long endNanos)
       throws IOException, InterruptedException {
+    Link link = new PlainLink(channel);
     ByteBuffer hello = hello();
-    while (hello.hasRemaining()) {
-      if (channel.write(hello) == 0) {
+    while (hello.hasRemaining() || !link.flush()) {
+      if (link.write(hello) == 0) {
         await(address, selector, endNanos, "greeted");
       }
     }
@@ -108,7 +111,7 @@ final class Connector {
     List<byte[]> frames = new ArrayList<>(1);
     while (frames.isEmpty()) {
       await(address, selector, endNanos, "greeted");
-      replies.read(channel, frames);
+      replies.read(link, frames);
     }
     ReplyHeader answer = new ReplyHeader();
     answer.decode(frames.get(0), 0, frames.get(0).length);
@@ -122,7 +125,7 @@ final class Connector {
       throw new IOException("the server does not greet as Stele servers do");
     }
     return Connection.established(
-        address.toString(), clock, ioThreads, channel, selector, key, replies, answer);
+        address.toString(), clock, ioThreads, link, selector, key, replies, answer);
   }
 
   private ByteBuffer hello() {

@@ -3,10 +3,10 @@ package org.stele.client.rpc;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.net.Link;
 import org.stele.core.wire.ReplyHeader;
 
 /**
@@ -32,23 +32,24 @@ final class ReplyReader {
   }
 
   /**
-   * Reads once and appends the frames that are whole.
+   * Reads what is there and appends the frames that are whole.
    *
    * @throws IOException also if the stream ended or a length is not possible
    */
-  void read(ReadableByteChannel channel, List<byte[]> frames) throws IOException {
-    int count = channel.read(buffer);
-    if (count < 0) {
-      throw new EOFException("the server closed the connection");
-    }
-    if (count == 0) {
-      return;
-    }
-    buffer.flip();
-    while (takeFrame(frames)) {
-      // another may be there
-    }
-    buffer.compact();
+  void read(Link link, List<byte[]> frames) throws IOException {
+    do {
+      int count = link.read(buffer);
+      if (count < 0) {
+        throw new EOFException("the server closed the connection");
+      }
+      if (count > 0) {
+        buffer.flip();
+        while (takeFrame(frames)) {
+          // another may be there
+        }
+        buffer.compact();
+      }
+    } while (link.hasInput());
   }
 
   private boolean takeFrame(List<byte[]> frames) throws IOException {

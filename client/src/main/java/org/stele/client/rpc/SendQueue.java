@@ -2,8 +2,8 @@ package org.stele.client.rpc;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.WritableByteChannel;
 import java.util.Arrays;
+import org.stele.core.net.Link;
 
 /**
  * Frames that wait to be written, and those being written. Callers append under the connection's
@@ -78,17 +78,17 @@ final class SendQueue {
    *
    * @return whether all is written
    */
-  boolean write(WritableByteChannel channel) throws IOException {
+  boolean write(Link link) throws IOException {
     while (true) {
       if (!staging.hasRemaining()) {
         if (sent == sendingLength) {
-          return true;
+          return link.flush();
         }
         int count = Math.min(staging.capacity(), sendingLength - sent);
         staging.clear().put(sending, sent, count).flip();
         sent += count;
       }
-      channel.write(staging);
+      link.write(staging);
       if (staging.hasRemaining()) {
         return false;
       }
