@@ -45,9 +45,23 @@ public final class ServerCalls {
 
   public Bytes ping(String server, Bytes payload, int replySize, CallLimits limits)
       throws InterruptedException {
-    ServerService.ping_result result =
+    return pinged(
+        server,
         rpc.call(
-            server, PING, new ServerService.ping_args(Wire.buffer(payload), replySize), limits);
+            server, PING, new ServerService.ping_args(Wire.buffer(payload), replySize), limits));
+  }
+
+  public void pingAsync(
+      String server, Bytes payload, int replySize, CallLimits limits, Answer<Bytes> answer) {
+    rpc.callAsync(
+        server,
+        PING,
+        new ServerService.ping_args(Wire.buffer(payload), replySize),
+        limits,
+        new TabletCalls.Decoding<>(server, ServerCalls::pinged, answer));
+  }
+
+  private static Bytes pinged(String server, ServerService.ping_result result) {
     Wire.check(server, result.getError());
     return Bytes.of(TabletCalls.present(result.bufferForSuccess()));
   }

@@ -194,12 +194,11 @@ public final class TabletCalls {
   }
 
   @FunctionalInterface
-  private interface Decoder<T, R> {
+  interface Decoder<T, R> {
     R decode(String server, T result);
   }
 
-  private record Decoding<T extends TBase<T, ?>, R>(
-      String server, Decoder<T, R> decoder, Answer<R> answer)
+  record Decoding<T extends TBase<T, ?>, R>(String server, Decoder<T, R> decoder, Answer<R> answer)
       implements RpcClient.ReplyListener<T> {
     @Override
     public void replied(T result) {

@@ -19,7 +19,8 @@ record Technology(String name, List<String> packages, List<String> allowed) {
                   "org.stele.core.wire..",
                   "org.stele.client.rpc..",
                   "org.stele.server.rpc..",
-                  "org.stele.tserver.service..")),
+                  "org.stele.tserver.service..",
+                  "org.stele.tserver.bench..")), // measures libthrift's servers beside ours
           row(
               "ZooKeeper and Curator",
               of("org.apache.zookeeper..", "org.apache.curator.."),

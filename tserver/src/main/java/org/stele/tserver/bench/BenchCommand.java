@@ -10,12 +10,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 @Command(
     name = "bench",
     description = {
-      "Measure lookups, reads and writes.",
+      "Measure calls, lookups, reads and writes.",
       "A server process is started for it in a temporary directory, unless --connect or --dir names a",
       "running instance; the load comes from this process."
     })
@@ -56,7 +57,8 @@ final class BenchCommand implements Runnable {
                   "Numbers of threads, a level for each (default: 1,4,8,16,32,64,128,256).")
           List<Integer> threads,
       @Option(names = "--misses", description = "Look up random rows that do not exist.")
-          boolean misses)
+          boolean misses,
+      @Mixin ComparisonOptions comparison)
       throws Exception {
     LookupBench bench =
         valid(
@@ -66,8 +68,70 @@ final class BenchCommand implements Runnable {
                     options,
                     BenchOptions.positive("--rows", rows, 100_000_000),
                     BenchOptions.threads(threads),
-                    misses));
+                    misses,
+                    comparison.baseline(),
+                    comparison.rounds()));
     bench.run();
+    return 0;
+  }
+
+  @Command(
+      name = "rpc",
+      description = {
+        "A call that does nothing (ServerService.ping, about 100 bytes there and 200 back): what the",
+        "call path itself costs."
+      })
+  int rpc(
+      @Mixin BenchOptions options,
+      @Option(
+              names = "--mode",
+              paramLabel = "M",
+              defaultValue = "sync",
+              description = {
+                "sync: a thread that waits for each call; async: calls are begun without waiting",
+                "(default: sync)."
+              })
+          CallMode mode,
+      @Option(
+              names = "--threads",
+              paramLabel = "N",
+              split = ",",
+              defaultValue = "1,16,32,256",
+              description =
+                  "With --mode sync: numbers of callers, a level for each (default: 1,16,32,256).")
+          List<Integer> threads,
+      @Option(
+              names = "--in-flight",
+              paramLabel = "N",
+              split = ",",
+              defaultValue = "60",
+              description =
+                  "With --mode async: numbers of calls in flight, a level for each (default: 60).")
+          List<Integer> inFlight,
+      @Mixin ComparisonOptions comparison)
+      throws Exception {
+    RpcBench bench =
+        valid(
+            () ->
+                new RpcBench(
+                    context,
+                    options,
+                    mode,
+                    mode == CallMode.sync
+                        ? BenchOptions.threads(threads)
+                        : BenchOptions.inFlight(inFlight),
+                    comparison.baseline(),
+                    comparison.rounds()));
+    bench.run();
+    return 0;
+  }
+
+  @Command(
+      name = "libthrift-server",
+      hidden = true,
+      description = "A server of libthrift that ends with its standard input; for --baseline.")
+  int libthriftServer(@Parameters(paramLabel = "KIND") LibthriftKind kind) throws Exception {
+    LibthriftServer.run(context, kind);
     return 0;
   }
 

@@ -2,10 +2,11 @@ package org.stele.tserver.bench;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.settings.StandardSettings;
 import picocli.CommandLine.Option;
 
 /** What all benchmarks are told. */
@@ -32,6 +33,18 @@ final class BenchOptions {
   private @Nullable Map<String, String> serverSettings;
 
   @Option(
+      names = "--server-type",
+      paramLabel = "T",
+      description = "rpc.server.type of the server that is started for the benchmark.")
+  private @Nullable String serverType;
+
+  @Option(
+      names = "--selectors",
+      paramLabel = "N",
+      description = "rpc.selectors of the server that is started for the benchmark.")
+  private @Nullable Integer selectors;
+
+  @Option(
       names = "--temp",
       paramLabel = "DIR",
       description = "Where the server's directory is made, and removed (default: the system's).")
@@ -52,8 +65,27 @@ final class BenchOptions {
     return duration("--warmup", warmup, 0);
   }
 
+  /** What the server that is started is told. */
   Map<String, String> serverSettings() {
-    return Objects.requireNonNullElse(serverSettings, Map.of());
+    Map<String, String> settings = new LinkedHashMap<>();
+    if (serverType != null) {
+      settings.put(StandardSettings.RPC_SERVER_TYPE.name(), serverType);
+    }
+    if (selectors != null) {
+      settings.put(StandardSettings.RPC_SELECTORS.name(), selectors.toString());
+    }
+    if (serverSettings != null) {
+      settings.putAll(serverSettings);
+    }
+    return settings;
+  }
+
+  /** What the JSON objects say about the server's endpoint; null is the default. */
+  Map<String, @Nullable Object> endpoint() {
+    Map<String, @Nullable Object> endpoint = new LinkedHashMap<>();
+    endpoint.put("server_type", serverType);
+    endpoint.put("selectors", selectors);
+    return endpoint;
   }
 
   @Nullable Path temp() {
@@ -78,6 +110,14 @@ final class BenchOptions {
       positive("--threads", count, 4096);
     }
     return threads;
+  }
+
+  /** Checks numbers of calls in flight. */
+  static List<Integer> inFlight(List<Integer> inFlight) {
+    for (int count : inFlight) {
+      positive("--in-flight", count, 65_536);
+    }
+    return inFlight;
   }
 
   static int positive(String option, int value, int most) {

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.SteleClient;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
 import org.stele.client.cli.Target;
@@ -31,11 +32,17 @@ final class BenchServer implements AutoCloseable {
   private static final long POLL_MILLIS = 50;
 
   private final String connectString;
+  private final @Nullable String address;
   private final @Nullable Long pid;
   private final @Nullable OwnProcess own;
 
-  private BenchServer(String connectString, @Nullable Long pid, @Nullable OwnProcess own) {
+  private BenchServer(
+      String connectString,
+      @Nullable String address,
+      @Nullable Long pid,
+      @Nullable OwnProcess own) {
     this.connectString = connectString;
+    this.address = address;
     this.pid = pid;
     this.own = own;
   }
@@ -46,19 +53,33 @@ final class BenchServer implements AutoCloseable {
     }
     if (!options.serverSettings().isEmpty()) {
       throw new CommandFailure(
-          "--server-setting is for a server of the benchmark's own, not for one that runs already");
+          "--server-setting, --server-type and --selectors are for a server of the benchmark's own,"
+              + " not for one that runs already");
     }
     Target target = context.target();
     Path directory = target.directory();
     Optional<ServerProcess> running =
         directory == null ? Optional.empty() : ServerProcess.find(directory);
     return new BenchServer(
-        context.connectString(), running.map(ServerProcess::pid).orElse(null), null);
+        context.connectString(), null, running.map(ServerProcess::pid).orElse(null), null);
   }
 
   /** For clients. */
   String connectString() {
     return connectString;
+  }
+
+  /** Of the server's endpoint; of several servers, one of them. */
+  String address() {
+    if (address != null) {
+      return address;
+    }
+    try (SteleClient client = SteleClient.connect(connectString)) {
+      return client.servers().list().stream()
+          .findFirst()
+          .orElseThrow(() -> new CommandFailure("no server runs"))
+          .address();
+    }
   }
 
   /** Of the server's process; null if it is not known. */
@@ -78,7 +99,7 @@ final class BenchServer implements AutoCloseable {
     OwnProcess own = OwnProcess.start(context, options);
     try {
       ServerStatusFile status = own.awaitReady();
-      return new BenchServer(status.zookeeper(), status.pid(), own);
+      return new BenchServer(status.zookeeper(), status.address(), status.pid(), own);
     } catch (IOException | RuntimeException e) {
       own.close();
       throw e;

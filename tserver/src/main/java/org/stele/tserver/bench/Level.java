@@ -3,7 +3,6 @@ package org.stele.tserver.bench;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandFailure;
@@ -21,14 +20,7 @@ final class Level {
   private final BenchOperation.Factory factory;
   private final @Nullable Long serverPid;
   private final List<Worker> workers = new ArrayList<>();
-  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-  private volatile Phase phase = Phase.WARM_UP;
-
-  private enum Phase {
-    WARM_UP,
-    MEASURE,
-    END
-  }
+  private final Measurement measurement = new Measurement();
 
   Level(int threads, @Nullable Long serverPid, BenchOperation.Factory factory) {
     this.threads = threads;
@@ -39,18 +31,13 @@ final class Level {
   LevelResult run(Duration warmUp, Duration measure) {
     try {
       startWorkers();
-      await(warmUp);
-      ProcessUsage usageBefore = ProcessUsage.of(serverPid);
-      long start = System.nanoTime();
-      phase = Phase.MEASURE;
-      await(measure);
-      phase = Phase.END;
-      long nanos = System.nanoTime() - start;
-      ProcessUsage usageAfter = ProcessUsage.of(serverPid);
+      Measurement.Span span = measurement.run(warmUp, measure, serverPid);
       endWorkers();
-      return result(nanos, usageBefore, usageAfter);
+      Latencies all = new Latencies();
+      workers.forEach(worker -> all.add(worker.latencies));
+      return new LevelResult(threads, span.nanos(), all, span.server());
     } finally {
-      phase = Phase.END;
+      measurement.end();
     }
   }
 
@@ -59,13 +46,13 @@ final class Level {
     try {
       startWorkers();
       while (!done.getAsBoolean()) {
-        failOnFailure();
+        measurement.throwFailure();
         BenchServer.pause(10);
       }
-      phase = Phase.END;
+      measurement.end();
       endWorkers();
     } finally {
-      phase = Phase.END;
+      measurement.end();
     }
   }
 
@@ -74,18 +61,6 @@ final class Level {
       workers.add(new Worker(factory.create(i, threads), i));
     }
     workers.forEach(worker -> worker.thread.start());
-  }
-
-  /** Waits, and stops waiting at the first failure. */
-  private void await(Duration duration) {
-    long deadline = System.nanoTime() + duration.toNanos();
-    long left = duration.toNanos();
-    while (left > 0) {
-      failOnFailure();
-      BenchServer.pause(Math.max(1, Math.min(100, left / 1_000_000)));
-      left = deadline - System.nanoTime();
-    }
-    failOnFailure();
   }
 
   private void endWorkers() {
@@ -102,23 +77,7 @@ final class Level {
             "an operation has not ended within " + END_LIMIT.toSeconds() + " s");
       }
     }
-    failOnFailure();
-  }
-
-  private void failOnFailure() {
-    Throwable first = failure.get();
-    if (first != null) {
-      String message = first.getMessage() == null ? first.toString() : first.getMessage();
-      throw new CommandFailure("the benchmark failed: " + message, first);
-    }
-  }
-
-  private LevelResult result(
-      long nanos, @Nullable ProcessUsage before, @Nullable ProcessUsage after) {
-    Latencies all = new Latencies();
-    workers.forEach(worker -> all.add(worker.latencies));
-    ProcessUsage.Difference server = before == null || after == null ? null : after.since(before);
-    return new LevelResult(threads, nanos, all, server);
+    measurement.throwFailure();
   }
 
   /** One thread of the level. Its latencies are read by others after it has ended. */
@@ -136,17 +95,18 @@ final class Level {
     @Override
     public void run() {
       try (operation) {
-        for (Phase begun = phase; begun != Phase.END; begun = phase) {
+        for (Measurement.Phase begun = measurement.phase();
+            begun != Measurement.Phase.END;
+            begun = measurement.phase()) {
           long start = System.nanoTime();
           int requests = operation.run();
           long end = System.nanoTime();
-          // What began or ended outside the measured time is not counted.
-          if (begun == Phase.MEASURE && phase == Phase.MEASURE && requests > 0) {
+          if (requests > 0 && measurement.counts(begun)) {
             latencies.record(end - start, requests);
           }
         }
       } catch (Throwable e) {
-        failure.compareAndSet(null, e);
+        measurement.fail(e);
       }
     }
   }

@@ -1,7 +1,9 @@
 package org.stele.tserver.bench;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,14 +23,13 @@ import org.stele.core.data.Row;
 final class LookupBench {
   private static final int WARM_UP_THREADS = 16;
 
-  /** At the begin of each level, for threads to start and the number of callers to settle. */
-  private static final Duration SETTLE = Duration.ofSeconds(1);
-
   private final CommandContext context;
   private final BenchOptions options;
   private final int rows;
   private final List<Integer> levels;
   private final boolean misses;
+  private final @Nullable Baseline baseline;
+  private final int rounds;
   private final Duration warmUp;
   private final Duration measure;
 
@@ -37,12 +38,16 @@ final class LookupBench {
       BenchOptions options,
       int rows,
       List<Integer> levels,
-      boolean misses) {
+      boolean misses,
+      @Nullable Baseline baseline,
+      int rounds) {
     this.context = context;
     this.options = options;
     this.rows = rows;
     this.levels = List.copyOf(levels);
     this.misses = misses;
+    this.baseline = baseline;
+    this.rounds = rounds;
     this.warmUp = options.warmup();
     this.measure = options.measure();
   }
@@ -102,34 +107,60 @@ final class LookupBench {
   }
 
   private void measureLevels(
-      SteleClient client, String table, LookupData data, @Nullable Long serverPid) {
-    ResultTable results = new ResultTable(context, columns());
-    boolean first = true;
-    LevelResult best = null;
-    for (int threads : levels) {
-      Level level =
-          new Level(
-              threads,
+      SteleClient client, String table, LookupData data, @Nullable Long serverPid)
+      throws IOException {
+    try (Turns turns = new Turns(context)) {
+      turns.add(new Lookups(client, table, data, serverPid));
+      if (baseline != null) {
+        for (LibthriftKind kind : LibthriftKind.values()) {
+          turns.add(LibthriftEmptyCall.start(context, kind, CallMode.sync));
+        }
+      }
+      turns.run(levels, rounds, warmUp, measure, columns());
+    }
+  }
+
+  /** The lookups, for {@link Turns}; their server and table are not its own. */
+  private final class Lookups implements MeasuredSystem {
+    private final SteleClient client;
+    private final String table;
+    private final LookupData data;
+    private final @Nullable Long serverPid;
+
+    Lookups(SteleClient client, String table, LookupData data, @Nullable Long serverPid) {
+      this.client = client;
+      this.table = table;
+      this.data = data;
+      this.serverPid = serverPid;
+    }
+
+    @Override
+    public String name() {
+      return SteleEmptyCall.NAME;
+    }
+
+    @Override
+    public LevelResult run(int callers, Duration warm, Duration measured) {
+      return new Level(
+              callers,
               serverPid,
               (thread, all) ->
                   misses
                       ? missingRow(client, table, thread)
-                      : existingRow(client, table, data, thread));
-      LevelResult result = level.run(first ? warmUp : SETTLE, measure);
-      results.print(json(result));
-      first = false;
-      if (best == null || result.requestsPerSecond() > best.requestsPerSecond()) {
-        best = result;
-      }
+                      : existingRow(client, table, data, thread))
+          .run(warm, measured);
     }
-    if (best != null) {
-      context.say(
-          String.format(
-              Locale.ROOT,
-              "most: %,.0f lookups/s with %d threads",
-              best.requestsPerSecond(),
-              best.threads()));
+
+    @Override
+    public Map<String, @Nullable Object> description() {
+      Map<String, @Nullable Object> description = new LinkedHashMap<>(options.endpoint());
+      description.put("kind", misses ? "miss" : "hit");
+      description.put("rows", rows);
+      return description;
     }
+
+    @Override
+    public void close() {}
   }
 
   private BenchOperation existingRow(
@@ -175,13 +206,6 @@ final class LookupBench {
             "wrong answer: looked up row " + row + " and got a cell of row " + cell.row());
       }
     }
-  }
-
-  private Map<String, @Nullable Object> json(LevelResult result) {
-    Map<String, @Nullable Object> object = result.toJson();
-    object.put("kind", misses ? "miss" : "hit");
-    object.put("rows", rows);
-    return object;
   }
 
   private static List<ResultTable.Column> columns() {

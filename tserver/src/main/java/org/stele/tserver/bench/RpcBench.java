@@ -1,0 +1,65 @@
+package org.stele.tserver.bench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import org.stele.client.cli.CommandContext;
+
+/** {@code stele bench rpc}: the call that does nothing. */
+final class RpcBench {
+  private final CommandContext context;
+  private final BenchOptions options;
+  private final CallMode mode;
+  private final List<Integer> levels;
+  private final @Nullable Baseline baseline;
+  private final int rounds;
+
+  /**
+   * @param levels how many calls are under way at a time
+   */
+  RpcBench(
+      CommandContext context,
+      BenchOptions options,
+      CallMode mode,
+      List<Integer> levels,
+      @Nullable Baseline baseline,
+      int rounds) {
+    this.context = context;
+    this.options = options;
+    this.mode = mode;
+    this.levels = List.copyOf(levels);
+    this.baseline = baseline;
+    this.rounds = rounds;
+    options.measure();
+    options.warmup();
+  }
+
+  void run() throws Exception {
+    try (Turns turns = new Turns(context)) {
+      turns.add(SteleEmptyCall.start(context, options, mode));
+      if (baseline != null) {
+        for (LibthriftKind kind : LibthriftKind.values()) {
+          turns.add(LibthriftEmptyCall.start(context, kind, mode));
+        }
+      }
+      context.say(
+          String.format(
+              Locale.ROOT,
+              "the empty call (%d bytes there, %d back), %s",
+              EmptyCall.PAYLOAD_BYTES,
+              EmptyCall.REPLY_BYTES,
+              mode == CallMode.sync ? "a waiting thread for each" : "begun without waiting"));
+      turns.run(levels, rounds, options.warmup(), options.measure(), columns(mode));
+    }
+  }
+
+  private static List<ResultTable.Column> columns(CallMode mode) {
+    List<ResultTable.Column> columns = new ArrayList<>();
+    columns.add(
+        new ResultTable.Column("threads", mode == CallMode.sync ? "threads" : "in flight", 0));
+    columns.add(new ResultTable.Column("ops_per_s", "calls/s", 0));
+    columns.addAll(ResultTable.COMMON);
+    return columns;
+  }
+}
