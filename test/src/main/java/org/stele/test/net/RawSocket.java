@@ -96,12 +96,17 @@ public final class RawSocket implements Closeable {
     return sendFrame(message).readFrame(limit);
   }
 
-  /** Some of what came; at least a byte, or nothing at the end of the connection. */
-  public byte[] readSome(int most, Duration limit) throws IOException {
+  /**
+   * The next {@code count} bytes.
+   *
+   * @throws EOFException if the server closed the connection before they came
+   * @throws SocketTimeoutException if nothing came for so long
+   */
+  public byte[] readExactly(int count, Duration limit) throws IOException {
     socket.setSoTimeout(Math.toIntExact(limit.toMillis()));
-    byte[] buffer = new byte[most];
-    int count = socket.getInputStream().read(buffer);
-    return count < 0 ? new byte[0] : java.util.Arrays.copyOf(buffer, count);
+    byte[] bytes = new byte[count];
+    new DataInputStream(socket.getInputStream()).readFully(bytes);
+    return bytes;
   }
 
   /**

@@ -139,7 +139,7 @@ class DisconnectIT {
           end(socket, random);
         }
         case 5 -> {
-          socket.sendFrame(scan).readSome(100, LIMIT);
+          socket.sendFrame(scan).readExactly(100, LIMIT);
           end(socket, random);
         }
         case 6 -> {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,6 +37,11 @@ class SlowConnectionsIT {
       TestForm.time(Duration.ofSeconds(2), Duration.ofSeconds(10));
   private static final int LARGE_REPLY = 10 << 20;
   private static final int RECEIVE_BUFFER = 16 << 10;
+
+  /** The length of a frame and the first byte of its message. */
+  private static final int FRAME_BEGIN = 5;
+
+  private static final Duration PATIENCE = TestForm.generous(Duration.ofSeconds(5));
 
   @TempDir private Path directory;
 
@@ -124,7 +130,7 @@ class SlowConnectionsIT {
         TestForm.generous(WRITE.plusSeconds(2)),
         () -> established(port, sockets) == 0);
     for (RawSocket socket : sockets) {
-      int taken = socket.readToEnd(Duration.ofSeconds(5)).length;
+      int taken = socket.readToEnd(PATIENCE).length;
       assertTrue(taken < LARGE_REPLY, () -> "all of the reply came: " + taken);
     }
     close(sockets);
@@ -163,32 +169,21 @@ class SlowConnectionsIT {
       for (int batch = 0; batch < 2; batch++) {
         socket.sendFrame(scan);
         long end = System.nanoTime() + WRITE.toNanos() * 3 / 2;
-        byte[] begin = new byte[0];
-        while (System.nanoTime() < end) {
-          byte[] some = socket.readSome(RECEIVE_BUFFER, Duration.ofSeconds(5));
-          begin = begin.length > 0 ? begin : some;
+        byte[] begin = socket.readExactly(FRAME_BEGIN, PATIENCE);
+        assertEquals(0x82, begin[4] & 0xff);
+        int left = ByteBuffer.wrap(begin).getInt() + 4 - FRAME_BEGIN;
+        while (System.nanoTime() < end && left > RECEIVE_BUFFER) {
+          left -= socket.readExactly(RECEIVE_BUFFER, PATIENCE).length;
           LockSupport.parkNanos(WRITE.toNanos() / 10);
         }
-        assertEquals(0x82, begin[4] & 0xff);
-        readRest(socket);
+        assertTrue(System.nanoTime() >= end, "the reply is too short for a slow reader");
+        socket.readExactly(left, PATIENCE);
         LockSupport.parkNanos(IDLE.toNanos() / 4);
       }
-      byte[] answer = socket.call(CompactCall.ping(new byte[8], 8), Duration.ofSeconds(10));
+      byte[] answer = socket.call(CompactCall.ping(new byte[8], 8), PATIENCE);
       assertEquals(CompactReply.Kind.RESULT, CompactReply.of(answer).kind());
     }
     return null;
-  }
-
-  /** What is left of a reply: until nothing comes for a moment. */
-  private static void readRest(RawSocket socket) throws IOException {
-    try {
-      while (socket.readSome(1 << 20, Duration.ofMillis(300)).length > 0) {
-        // goes on
-      }
-    } catch (java.net.SocketTimeoutException e) {
-      return;
-    }
-    throw new AssertionError("the slow reader's connection was closed");
   }
 
   private static List<RawSocket> connect(int port) throws IOException {
