@@ -77,6 +77,13 @@ public final class MessageHeader {
     }
   }
 
+  /** Forgets the message read last: there is no name, and the sequence number is 0. */
+  public void clear() {
+    nameOffset = 0;
+    nameLength = 0;
+    sequenceId = 0;
+  }
+
   private static void requireVersion(int version) {
     if (version != VERSION) {
       throw new MalformedBytesException(

@@ -9,11 +9,15 @@ import org.stele.core.data.KeyCodec;
  * #clear()}. Not thread-safe.
  */
 public final class PackedCellsWriter {
+  /** What a cell's structure costs beside its bytes. */
+  private static final int PLAIN_CELL_BYTES = 48;
+
   private final ByteWriter out = new ByteWriter(1024);
   private ByteWriter[] before = parts();
   private ByteWriter[] current = parts();
   private long timestamp;
   private int cells;
+  private long plainBytes;
 
   public PackedCellsWriter() {
     clear();
@@ -33,6 +37,7 @@ public final class PackedCellsWriter {
     }
     timestamp = 0;
     cells = 0;
+    plainBytes = 0;
   }
 
   /** Appends a cell given by its encoded key, which must be that of a put. */
@@ -71,6 +76,7 @@ public final class PackedCellsWriter {
     before = current;
     current = swap;
     cells++;
+    plainBytes += PLAIN_CELL_BYTES + keyLength + valueLength;
   }
 
   private void writePart(ByteWriter part, ByteWriter previous) {
@@ -97,6 +103,14 @@ public final class PackedCellsWriter {
   public void truncate(int keptLength, int keptCells) {
     out.truncate(keptLength);
     cells = keptCells;
+  }
+
+  /**
+   * About the bytes so far if the cells travelled as a list of structures, where nothing is shared:
+   * that may be thousands of times more. It counts cells that were taken back, too.
+   */
+  public long plainLength() {
+    return plainBytes;
   }
 
   /** Bytes so far. */

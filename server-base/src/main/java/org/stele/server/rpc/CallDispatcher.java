@@ -9,9 +9,12 @@ import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.thrift.SteleError;
 import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.MessageHeader;
 import org.stele.core.wire.ReplyHeader;
+import org.stele.core.wire.SteleErrors;
+import org.stele.core.wire.StructWriter;
 
 /**
  * Makes calls of frames: reads the headers, finds the method, checks the deadline, and has the call
@@ -31,6 +34,9 @@ final class CallDispatcher {
   private static final int MAX_INLINE_BYTES = 256 << 10;
 
   private static final int MAX_SHOWN_NAME = 100;
+
+  /** The headers of a call are whole within so many bytes, or are none of ours. */
+  private static final int MAX_HEADERS_BYTES = 1 << 10;
 
   // ---- Constant
   private final Endpoint endpoint;
@@ -106,6 +112,7 @@ final class CallDispatcher {
     } else if (MessageHeader.isProtocol(firstByte)) {
       dispatchPlain(connection, array, offset, length, owned);
     } else if (firstByte == OLD_BINARY) {
+      message.clear();
       sendLastWords(
           connection,
           true,
@@ -183,6 +190,7 @@ final class CallDispatcher {
     } catch (MalformedBytesException e) {
       counters().malformed.increment();
       if (callHeader == null) {
+        message.clear();
         sendLastWords(connection, true, array[offset] & 0xff, e.getMessage());
       } else {
         refuse(ErrorCode.BAD_REQUEST, e.getMessage());
@@ -286,14 +294,52 @@ final class CallDispatcher {
     } else if (message.type() == MessageHeader.CALL) {
       send(
           out ->
-              appendException(
-                  out,
-                  message.protocol(),
-                  message.sequenceId(),
-                  name.length() > MAX_SHOWN_NAME ? "" : name,
-                  TApplicationException.UNKNOWN_METHOD,
-                  text));
+              appendException(out, message.protocol(), TApplicationException.UNKNOWN_METHOD, text));
     }
+  }
+
+  /**
+   * Answers a call whose frame is larger than is taken, as far as its begin tells who asked; then
+   * the connection ends, since the rest of the frame would have to be read to find the next one.
+   */
+  void refuseTooLarge(Connection connection, byte[] array, int offset, int length, String reason) {
+    int first = array[offset] & 0xff;
+    try {
+      if (hasHeader(first)) {
+        header.decode(array, offset, length);
+        refuseAndFinish(connection, ErrorCode.TOO_LARGE, reason);
+        return;
+      }
+      if (MessageHeader.isProtocol(first)) {
+        message.decode(array, offset, length);
+        refusePlainTooLarge(connection, array, reason);
+        return;
+      }
+    } catch (MalformedBytesException e) {
+      if (length < MAX_HEADERS_BYTES) {
+        return; // the begin may be cut off: there will be more of it
+      }
+    }
+    connection.junk(reason);
+  }
+
+  /** With the IDL's error, if that is what the caller waits for. */
+  private void refusePlainTooLarge(Connection connection, byte[] array, String reason) {
+    ServedMethod<?> method = methods.find(array, message.nameOffset(), message.nameLength());
+    if (method == null || message.type() != MessageHeader.CALL) {
+      sendLastWords(connection, true, message.protocol(), reason);
+      return;
+    }
+    counters().junk.increment();
+    endpoint.junkLog().closed(connection.peer(), reason);
+    SteleError error = SteleErrors.toThrift(new SteleException(ErrorCode.TOO_LARGE, reason));
+    send(
+        out -> {
+          MessageHeader.encode(
+              out, message.protocol(), MessageHeader.REPLY, message.sequenceId(), method.nameUtf8);
+          writeOrFail(writer -> writer.writeError(out, message.protocol(), error));
+        });
+    connection.finish();
   }
 
   /**
@@ -308,12 +354,17 @@ final class CallDispatcher {
     if (!MessageHeader.isProtocol(first) || second != 1) {
       return false;
     }
+    try {
+      message.decode(array, offset, length);
+    } catch (MalformedBytesException e) {
+      message.clear(); // it is not whole: whoever sent it is not told for which call the answer is
+    }
     sendLastWords(
         connection, false, first, "this server speaks the framed transport; use TFramedTransport");
     return true;
   }
 
-  /** An exception that answers no particular call, then the end of the connection. */
+  /** An exception for the message read last, if one was read; then the end of the connection. */
   private void sendLastWords(
       Connection connection, boolean framed, int protocol, @Nullable String reason) {
     counters().junk.increment();
@@ -322,8 +373,7 @@ final class CallDispatcher {
     if (framed) {
       out.writeInt(0);
     }
-    appendException(
-        out, protocol, 0, "", TApplicationException.INVALID_PROTOCOL, String.valueOf(reason));
+    appendException(out, protocol, TApplicationException.INVALID_PROTOCOL, String.valueOf(reason));
     if (framed) {
       out.setInt(0, out.length() - FrameDecoder.LENGTH_BYTES);
     }
@@ -331,13 +381,30 @@ final class CallDispatcher {
     connection.finish();
   }
 
-  private static void appendException(
-      ByteWriter out, int protocol, int sequenceId, String name, int type, String text) {
-    MessageHeader.encode(out, protocol, MessageHeader.EXCEPTION, sequenceId, name.getBytes(UTF_8));
+  /**
+   * Appends an exception for the message read last. Its name is the caller's without the service in
+   * front, as libthrift's multiplexing servers answer: some libraries find the waiting call by it.
+   */
+  private void appendException(ByteWriter out, int protocol, int type, String text) {
+    String name = message.name();
+    String method = name.substring(name.indexOf(':') + 1);
+    MessageHeader.encode(
+        out,
+        protocol,
+        MessageHeader.EXCEPTION,
+        message.sequenceId(),
+        (method.length() > MAX_SHOWN_NAME ? "" : method).getBytes(UTF_8));
+    TApplicationException exception = new TApplicationException(type, text);
+    writeOrFail(writer -> writer.writeException(out, protocol, exception));
+  }
+
+  private interface Writing {
+    void with(StructWriter writer) throws TException;
+  }
+
+  private static void writeOrFail(Writing writing) {
     try {
-      ReplyScratch.ofThread()
-          .writer
-          .writeException(out, protocol, new TApplicationException(type, text));
+      writing.with(ReplyScratch.ofThread().writer);
     } catch (TException e) {
       throw new IllegalStateException("an exception cannot be written", e);
     }

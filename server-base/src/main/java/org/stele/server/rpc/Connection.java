@@ -309,6 +309,11 @@ final class Connection implements FrameDecoder.Sink {
   }
 
   @Override
+  public void tooLarge(byte[] array, int offset, int length, String reason) {
+    loop.dispatcher().refuseTooLarge(this, array, offset, length, reason);
+  }
+
+  @Override
   public boolean isOpen() {
     return state == State.OPEN;
   }

@@ -29,9 +29,18 @@ final class FrameDecoder {
     /** The bytes are not frames; nothing more is taken from them. */
     void notFrames(byte[] array, int offset, int length, String reason);
 
+    /**
+     * A frame is longer than is taken, and this is its begin, without its length. Nothing more is
+     * taken from the connection; or the sink stays open and gets a longer begin when more is there.
+     */
+    void tooLarge(byte[] array, int offset, int length, String reason);
+
     /** False ends the cutting: the connection is closed or closing. */
     boolean isOpen();
   }
+
+  /** A greater length is none: bytes of TLS, HTTP and the like are read as one. */
+  private static final int MAX_POSSIBLE_BYTES = 256 << 20;
 
   private static final byte[] NOTHING = new byte[0];
 
@@ -164,15 +173,21 @@ final class FrameDecoder {
     frameWaits = false;
     while (end - from >= LENGTH_BYTES && sink.isOpen()) {
       int length = lengthAt(array, from);
-      if (length <= 0 || length > maxBytes) {
+      int there = end - from - LENGTH_BYTES;
+      if (length <= 0 || length >= MAX_POSSIBLE_BYTES) {
         sink.notFrames(array, from, end - from, reason(length));
         break;
       }
-      if (end - from - LENGTH_BYTES < length) {
+      boolean tooLarge = length > maxBytes;
+      if (there < (tooLarge ? 1 : length)) {
         break;
       }
       if (!sink.accepts(array[from + LENGTH_BYTES] & 0xff)) {
         frameWaits = true;
+        break;
+      }
+      if (tooLarge) {
+        sink.tooLarge(array, from + LENGTH_BYTES, there, reason(length));
         break;
       }
       sink.frame(array, from + LENGTH_BYTES, length, false);
@@ -183,7 +198,7 @@ final class FrameDecoder {
 
   private void keep(byte[] array, int from, int end, int loopBufferLength) {
     gatheredTotal = 0;
-    if (!frameWaits && end - from >= LENGTH_BYTES) {
+    if (!frameWaits && end - from >= LENGTH_BYTES && lengthAt(array, from) <= maxBytes) {
       int total = LENGTH_BYTES + lengthAt(array, from);
       gatheredTotal = total > loopBufferLength ? total : 0;
     }

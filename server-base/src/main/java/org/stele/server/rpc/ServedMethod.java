@@ -5,13 +5,23 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
 import org.stele.core.wire.StructReader;
 
 /** A method as the endpoint serves it, and what it has learned about it. Thread-safe. */
 final class ServedMethod<A extends TBase<?, ?>> {
+  /**
+   * What the check of a structure says that was read whole but lacks a part. The value of an enum
+   * that this release does not have is read as if it were not there.
+   */
+  private static final Pattern MISSING_FIELD = Pattern.compile("^Required field '(\\w+)' was not ");
+
   final String name;
   final byte[] nameUtf8;
   final boolean inline;
@@ -38,7 +48,11 @@ final class ServedMethod<A extends TBase<?, ?>> {
     handler = method.handler();
   }
 
-  /** Decodes the arguments and runs the handler. */
+  /**
+   * Decodes the arguments and runs the handler.
+   *
+   * @throws SteleException BAD_REQUEST if the arguments lack a part that the IDL requires
+   */
   void run(StructReader reader, int protocol, byte[] frame, int offset, int end, Invocation call)
       throws Exception {
     A decoded = decode(reader, protocol, frame, offset, end);
@@ -60,7 +74,18 @@ final class ServedMethod<A extends TBase<?, ?>> {
     try {
       reader.read(protocol, frame, offset, end, decoded);
     } catch (TException e) {
-      throw new MalformedCallException("arguments of " + name + ": " + e.getMessage());
+      String message = String.valueOf(e.getMessage());
+      Matcher missing = MISSING_FIELD.matcher(message);
+      if (missing.find()) {
+        throw new SteleException(
+            ErrorCode.BAD_REQUEST,
+            "arguments of "
+                + name
+                + ": "
+                + missing.group(1)
+                + " is missing, or has a value that this server does not know");
+      }
+      throw new MalformedCallException("arguments of " + name + ": " + message);
     }
     return decoded;
   }

@@ -74,7 +74,7 @@ class JunkTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, (1 << 20) + 1})
+  @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE, 256 << 20})
   void impossibleLengthsCloseAtOnce(int length) throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "1M")) {
       for (byte[] body : List.of(new byte[0], new byte[100])) {
@@ -87,6 +87,26 @@ class JunkTest {
         }
       }
       assertEquals(2, endpoint.count("rpc.connections.junk"));
+      endpoint.assertServes();
+    }
+  }
+
+  @Test
+  void aTooLargeFrameThatIsNoCallIsClosed() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "1M")) {
+      byte[] longName = new byte[5000];
+      longName[0] = (byte) 0x82;
+      longName[1] = 0x21;
+      longName[3] = (byte) 0xff;
+      longName[4] = (byte) 0xff;
+      longName[5] = 0x7f;
+      for (byte[] body : List.of(new byte[] {0}, new byte[100], longName)) {
+        try (RawClient client = endpoint.connect()) {
+          client.out.writeInt((1 << 20) + 1).writeBytes(body);
+          client.flush();
+          assertEquals(0, client.readToEnd());
+        }
+      }
       endpoint.assertServes();
     }
   }
@@ -121,6 +141,14 @@ class JunkTest {
                   TApplicationException.class,
                   () -> new ServerService.Client(protocol).ping(ByteBuffer.allocate(3), 1));
           assertTrue(e.getMessage().contains("framed"), e.getMessage());
+        }
+        try (RawClient client = endpoint.connect()) {
+          int kind = compact ? MessageHeader.COMPACT : MessageHeader.BINARY;
+          client.message(kind, MessageHeader.CALL, "ping", 77, EndpointFixture.ping(1));
+          client.flush();
+          MessageHeader answer = client.readUnframed();
+          assertEquals("ping", answer.name());
+          assertEquals(77, answer.sequenceId());
         }
       }
       endpoint.await("rpc.connections", 0);

@@ -29,6 +29,7 @@ import org.stele.core.thrift.ErrorCode;
 import org.stele.core.thrift.ServerService;
 import org.stele.core.thrift.SteleError;
 import org.stele.core.thrift.TableService;
+import org.stele.core.thrift.TabletService;
 import org.stele.core.wire.MessageHeader;
 
 /** Thrift clients that know nothing of the call header. */
@@ -141,6 +142,110 @@ class PlainThriftTest {
         assertEquals(i, client.readPlain().sequenceId());
       }
       assertEquals(calls / 2, endpoint.service.scansBegun.get());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {MessageHeader.COMPACT, MessageHeader.BINARY})
+  void answersNameTheMethodWithoutItsService(int protocol) throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start();
+        RawClient client = endpoint.connect()) {
+      for (String name : List.of("ServerService:ping", "NoService:ping", ":ping", "ping")) {
+        client.plainCall(protocol, MessageHeader.CALL, name, 5, EndpointFixture.ping(1)).flush();
+        MessageHeader answer = client.readPlain();
+        assertEquals("ping", answer.name());
+        assertEquals(5, answer.sequenceId());
+        boolean known = name.equals("ping") || name.startsWith("Server");
+        assertEquals(known ? MessageHeader.REPLY : MessageHeader.EXCEPTION, answer.type(), name);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {MessageHeader.COMPACT, MessageHeader.BINARY})
+  void aFrameTooLargeIsAnsweredByItsBegin(int protocol) throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "1M")) {
+      for (String name : List.of("scan", "TabletService:scan")) {
+        try (RawClient client = endpoint.connect()) {
+          // Behind a call that is not answered yet; its begin comes byte by byte.
+          client.plainCall(protocol, MessageHeader.CALL, "scan", 1, EndpointFixture.scan("t"));
+          client.out.writeInt((1 << 20) + 1);
+          client.message(protocol, MessageHeader.CALL, name, 2, EndpointFixture.scan("t"));
+          client.out.writeBytes(new byte[1 << 20]);
+          byte[] all = client.out.toByteArray();
+          client.out.clear();
+          for (int i = 0; i < 200; i++) {
+            client.socket.getOutputStream().write(all, i, 1);
+          }
+          EndpointFixture.await(() -> endpoint.service.scansBegun.get() > 0);
+          endpoint.service.scanPermits.release();
+          client.socket.getOutputStream().write(all, 200, all.length - 200);
+          assertEquals(1, client.readPlain().sequenceId());
+          assertEquals(2, client.readPlain().sequenceId());
+          assertEquals("scan", client.message.name());
+          SteleError error = client.body(new TabletService.scan_result()).getError();
+          assertEquals(ErrorCode.TOO_LARGE, error.getCode());
+          assertEquals(
+              "frame length 1048577 is above rpc.frame.max (1048576 bytes)", error.getMessage());
+          assertEquals(0, client.readToEnd());
+        }
+      }
+      endpoint.await("rpc.connections", 0);
+      endpoint.assertServes();
+    }
+  }
+
+  @Test
+  void aFrameTooLargeWithAHeaderIsRefused() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "1M");
+        RawClient client = endpoint.greeted()) {
+      client.call(8, "ping", EndpointFixture.ping(new byte[1 << 20], 1)).flush();
+      assertEquals(8, client.readReply());
+      assertTrue(client.reply.isRefused());
+      assertEquals(org.stele.core.error.ErrorCode.TOO_LARGE, client.reply.refusal().code());
+      assertEquals(0, client.readToEnd());
+    }
+  }
+
+  @Test
+  void aFrameTooLargeForAnUnknownMethodIsAnException() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "1M");
+        RawClient client = endpoint.connect()) {
+      client
+          .plainCall(
+              MessageHeader.BINARY,
+              MessageHeader.CALL,
+              "pong",
+              3,
+              EndpointFixture.ping(new byte[1 << 20], 1))
+          .flush();
+      assertEquals(3, client.readPlain().sequenceId());
+      assertTrue(client.exception().getMessage().contains("rpc.frame.max"));
+    }
+  }
+
+  @Test
+  void aMissingPartIsNamed() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start();
+        RawClient client = endpoint.connect()) {
+      for (String method : List.of("lookup", "scan")) { // inline and on a worker
+        int begin = client.beginFrame();
+        MessageHeader.encode(client.out, MessageHeader.COMPACT, 1, 5, method.getBytes(UTF_8));
+        client.out.writeByte(0x1c).writeByte(0x18).writeByteString(new byte[] {'t'});
+        client.out.writeByte(0).writeByte(0);
+        client.endFrame(begin).flush();
+        client.readPlain();
+        SteleError error = client.body(new TabletService.lookup_result()).getError();
+        assertEquals(ErrorCode.BAD_REQUEST, error.getCode());
+        String part = method.equals("lookup") ? "row" : "range";
+        assertEquals(
+            "arguments of "
+                + method
+                + ": "
+                + part
+                + " is missing, or has a value that this server does not know",
+            error.getMessage());
+      }
     }
   }
 

@@ -145,6 +145,15 @@ final class RawClient implements AutoCloseable {
     return message;
   }
 
+  /**
+   * Reads what comes until the server ends the connection, and that is a message without a frame.
+   */
+  MessageHeader readUnframed() throws IOException {
+    frame = in.readAllBytes();
+    message.decode(frame, 0, frame.length);
+    return message;
+  }
+
   /** Decodes the structure of the frame read last. */
   <T extends TBase<?, ?>> T body(T into) throws TException {
     new StructReader().read(message.protocol(), frame, message.bodyOffset(), frame.length, into);

@@ -8,8 +8,27 @@ import org.stele.core.data.Column;
  * lookup runs.
  *
  * @param columns empty: all
- * @param maxBytes the most bytes of packed cells to answer with
+ * @param plain the cells travel as a list
+ * @param maxBytes the most bytes of cells to answer with, as they travel
  */
 @SuppressWarnings("ArrayRecordComponent") // a view of the request, never compared
 public record LookupQuery(
-    String tableId, byte[] row, int rowOffset, int rowLength, List<Column> columns, int maxBytes) {}
+    String tableId,
+    byte[] row,
+    int rowOffset,
+    int rowLength,
+    List<Column> columns,
+    boolean plain,
+    int maxBytes) {
+
+  /** The cells travel packed. */
+  public LookupQuery(
+      String tableId,
+      byte[] row,
+      int rowOffset,
+      int rowLength,
+      List<Column> columns,
+      int maxBytes) {
+    this(tableId, row, rowOffset, rowLength, columns, false, maxBytes);
+  }
+}

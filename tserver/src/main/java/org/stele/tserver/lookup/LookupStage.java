@@ -138,7 +138,7 @@ public final class LookupStage {
             sources.hasScopeDeletes())) {
       cells.stopBefore(upper);
       cells.seek(lower);
-      pack(cells, upper, limit(query), workspace.answer);
+      pack(cells, upper, query.plain(), limit(query), workspace.answer);
     }
   }
 
@@ -161,7 +161,8 @@ public final class LookupStage {
     return bound;
   }
 
-  private static void pack(VersionCursor cells, byte[] upper, int limit, LookupAnswer answer)
+  private static void pack(
+      VersionCursor cells, byte[] upper, boolean plain, int limit, LookupAnswer answer)
       throws IOException {
     PackedCellsWriter packed = answer.cells;
     byte[] last = null;
@@ -172,12 +173,12 @@ public final class LookupStage {
       if (Arrays.compareUnsigned(key, offset, offset + length, upper, 0, upper.length) >= 0) {
         return;
       }
-      if (packed.length() >= limit && last != null) {
+      if (last != null) {
         answer.position = last;
         return;
       }
       packed.add(key, offset, length, cells.valueArray(), cells.valueOffset(), cells.valueLength());
-      if (packed.length() >= limit) {
+      if ((plain ? packed.plainLength() : packed.length()) >= limit) {
         last = ResumeKey.after(key, offset, length);
       }
       cells.next();

@@ -17,6 +17,7 @@ final class ScanBatch {
   private final PackedCellsWriter packed;
   private final int maxRows;
   private final int maxCells;
+  private final boolean plain;
   private final int maxBytes;
 
   private int rows;
@@ -36,10 +37,11 @@ final class ScanBatch {
   private byte @Nullable [] position;
 
   /** Limits of 0 are none. */
-  ScanBatch(PackedCellsWriter packed, int maxRows, int maxCells, int maxBytes) {
+  ScanBatch(PackedCellsWriter packed, int maxRows, int maxCells, boolean plain, int maxBytes) {
     this.packed = packed;
     this.maxRows = maxRows;
     this.maxCells = maxCells;
+    this.plain = plain;
     this.maxBytes = maxBytes;
   }
 
@@ -107,8 +109,12 @@ final class ScanBatch {
   /** Whether the cell the cursor stands on is too much for the batch. */
   private boolean isLimit(VersionCursor cells, TimedCursor source) {
     return (maxCells > 0 && packed.cells() >= maxCells)
-        || (long) packed.length() + cells.keyLength() + cells.valueLength() > maxBytes
+        || length() + cells.keyLength() + cells.valueLength() > maxBytes
         || source.isLate();
+  }
+
+  private long length() {
+    return plain ? packed.plainLength() : packed.length();
   }
 
   private void beginRow(VersionCursor cells) {

@@ -154,7 +154,8 @@ public final class ScanStage {
       TabletView view, ScanQuery query, byte[] from, byte @Nullable [] upper, long sequence)
       throws IOException {
     PackedCellsWriter packed = buffer();
-    ScanBatch batch = new ScanBatch(packed, query.maxRows(), query.maxCells(), maxBytes(query));
+    ScanBatch batch =
+        new ScanBatch(packed, query.maxRows(), query.maxCells(), query.plain(), maxBytes(query));
     ViewCursors sources = ViewCursors.all(view, !query.bypassCache());
     TimedCursor source =
         new TimedCursor(MergingCursor.of(sources.cursors()), clock, endNanos(query));

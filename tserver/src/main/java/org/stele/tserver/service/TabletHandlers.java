@@ -90,6 +90,7 @@ final class TabletHandlers {
             row.arrayOffset() + row.position(),
             row.remaining(),
             Requests.columns(request.getColumns()),
+            request.isPlain(),
             Requests.limit(request.getMaxBytes(), "maxBytes"));
     LookupAnswer answer;
     try {
@@ -125,6 +126,7 @@ final class TabletHandlers {
             Requests.columns(request.getColumns()),
             Requests.limit(request.getMaxRows(), "maxRows"),
             Requests.limit(request.getMaxCells(), "maxCells"),
+            request.isPlain(),
             Requests.limit(request.getMaxBytes(), "maxBytes"),
             Requests.arrayOrNull(request.bufferForPosition()),
             request.getReadSequence(),

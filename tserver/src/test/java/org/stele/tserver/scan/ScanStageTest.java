@@ -19,6 +19,7 @@ import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.time.Clock;
 import org.stele.tserver.lookup.LookupAnswer;
+import org.stele.tserver.lookup.LookupQuery;
 import org.stele.tserver.tablet.TabletFixture;
 
 class ScanStageTest {
@@ -138,6 +139,45 @@ class ScanStageTest {
       cells.addAll(TabletFixture.cells(rest.cells()));
       assertTrue(rest.atEnd());
       assertEquals(fixture.scanAll(), cells);
+    } finally {
+      fixture.close();
+    }
+  }
+
+  @Test
+  void answersAsListsOfCellsAreBoundedByTheirOwnSize() throws Exception {
+    TabletFixture fixture = new TabletFixture(new TabletFixture.Options());
+    try {
+      String name = "r".repeat(10_000);
+      fixture.writeNow(row(name, 1000, "v")); // little when packed, 10 MB as a list
+      byte[] array = Bytes.of(name).unsafeArray();
+      LookupAnswer packed =
+          fixture.lookups.lookup(
+              new LookupQuery(TabletFixture.TABLE, array, 0, array.length, List.of(), 0));
+      assertEquals(1000, packed.cells().cells());
+      LookupAnswer answer =
+          fixture.lookups.lookup(
+              new LookupQuery(
+                  TabletFixture.TABLE, array, 0, array.length, List.of(), true, 100_000));
+      assertTrue(answer.more());
+      assertEquals(10, answer.cells().cells());
+      ScanAnswer batch =
+          fixture.scans.scan(
+              new ScanQuery(
+                  TabletFixture.TABLE,
+                  Range.row(name).lowerKey(),
+                  Range.row(name).upperKey(),
+                  List.of(),
+                  0,
+                  0,
+                  true,
+                  100_000,
+                  null,
+                  0,
+                  false,
+                  fixture.clock.nanos() + 1_000_000_000L));
+      assertEquals(9, batch.cells().cells());
+      assertTrue(batch.rowContinues());
     } finally {
       fixture.close();
     }
