@@ -23,7 +23,7 @@ final class AsyncOperation<R> {
   private final Bytes row;
   private final Send<R> send;
   private final Attempts attempts;
-  private final ClientCore.Freshness freshness;
+  private final TableFreshness freshness;
   private final CompletableFuture<R> future = new CompletableFuture<>();
 
   AsyncOperation(
@@ -31,13 +31,10 @@ final class AsyncOperation<R> {
     this.core = core;
     this.row = row;
     this.send = send;
-    this.freshness = core.new Freshness(table);
+    this.freshness = new TableFreshness(core.locations(), table);
     this.attempts =
         core.retry()
-            .begin(
-                () -> what + " of row " + row + " of table " + table,
-                changes,
-                core.deadlineFromNow());
+            .begin(() -> TabletRouter.describe(what, table, row), changes, core.deadlineFromNow());
   }
 
   /** Makes the first attempt; the future is completed by a thread of the client. */
@@ -104,7 +101,7 @@ final class AsyncOperation<R> {
   }
 
   private void failed(@Nullable Location location, AttemptException failure) {
-    AttemptException named = ClientCore.at(location, failure);
+    AttemptException named = TableFreshness.at(location, failure);
     if (core.isClosed()) {
       end(core.closedException(attempts.isOutcomeUnknown() || failure.isOutcomeUnknown()));
       return;

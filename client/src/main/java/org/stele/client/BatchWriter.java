@@ -118,7 +118,7 @@ public final class BatchWriter implements AutoCloseable {
   public void add(Mutation... mutations) {
     long bytes = 0;
     for (Mutation mutation : mutations) {
-      ClientCore.requireUpdates(mutation);
+      SingleWrites.requireUpdates(mutation);
       bytes += mutation.bytes();
     }
     long end = core.clock().nanos() + deadlineNanos;

@@ -27,7 +27,7 @@ final class ScanCursor implements Iterator<Cell> {
 
   private final ClientCore core;
   private final String table;
-  private final ClientCore.Freshness freshness;
+  private final TableFreshness freshness;
   private final ScanProgress progress;
   private List<Cell> batch = List.of();
   private int next;
@@ -39,7 +39,7 @@ final class ScanCursor implements Iterator<Cell> {
   ScanCursor(ClientCore core, String table, ScannerBuilder.Scan scan) {
     this.core = core;
     this.table = table;
-    this.freshness = core.new Freshness(table);
+    this.freshness = new TableFreshness(core.locations(), table);
     this.progress = new ScanProgress(scan);
   }
 
@@ -134,7 +134,7 @@ final class ScanCursor implements Iterator<Cell> {
         if (e.refreshesLocation()) {
           progress.relocate();
         }
-        AttemptException named = ClientCore.at(location, e);
+        AttemptException named = TableFreshness.at(location, e);
         if (!freshness.handled(location, e)) {
           throw named;
         }

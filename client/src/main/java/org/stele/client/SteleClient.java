@@ -24,12 +24,16 @@ import org.stele.core.time.Clock;
  */
 public final class SteleClient implements AutoCloseable {
   private final ClientCore core;
+  private final Lookups lookups;
+  private final SingleWrites writes;
   private final Tables tables;
   private final Servers servers;
   private final SystemCalls system;
 
   private SteleClient(ClientCore core) {
     this.core = core;
+    this.lookups = new Lookups(core);
+    this.writes = new SingleWrites(core);
     this.tables = new Tables(core);
     this.servers = new Servers(core);
     this.system = new SystemCalls(core);
@@ -95,7 +99,7 @@ public final class SteleClient implements AutoCloseable {
    * @param columns in any order; none: all
    */
   public Row lookup(String table, Bytes row, List<Column> columns) {
-    return core.lookup(table, row, columns);
+    return lookups.lookup(table, row, columns);
   }
 
   /**
@@ -103,7 +107,7 @@ public final class SteleClient implements AutoCloseable {
    * that the other throws. What depends on it runs on a thread of the client and should not block.
    */
   public CompletableFuture<Row> lookupAsync(String table, Bytes row, List<Column> columns) {
-    return core.lookupAsync(table, row, columns);
+    return lookups.lookupAsync(table, row, columns);
   }
 
   public CompletableFuture<Row> lookupAsync(String table, Bytes row) {
@@ -128,7 +132,7 @@ public final class SteleClient implements AutoCloseable {
    * Does one mutation; when this returns it is as durable as the table's setting says, and visible.
    */
   public void write(String table, Mutation mutation) {
-    core.write(table, mutation);
+    writes.write(table, mutation);
   }
 
   /**
@@ -136,7 +140,7 @@ public final class SteleClient implements AutoCloseable {
    * and should not block.
    */
   public CompletableFuture<Void> writeAsync(String table, Mutation mutation) {
-    return core.writeAsync(table, mutation);
+    return writes.writeAsync(table, mutation);
   }
 
   /** Idempotent. */

@@ -3,6 +3,10 @@ package org.stele.client;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.stele.client.location.MetadataSchema;
+import org.stele.client.rpc.CallLimits;
+import org.stele.client.rpc.ServerCalls;
+import org.stele.core.data.Bytes;
 import org.stele.core.data.Mutation;
 
 /**
@@ -12,9 +16,11 @@ import org.stele.core.data.Mutation;
  */
 public final class SystemCalls {
   private final ClientCore core;
+  private final TabletRouter router;
 
   SystemCalls(ClientCore core) {
     this.core = core;
+    this.router = new TabletRouter(core);
   }
 
   /**
@@ -28,30 +34,88 @@ public final class SystemCalls {
    */
   public void applyMetadata(
       String batchId, List<MetadataCondition> conditions, List<Mutation> mutations) {
-    core.applyMetadata(batchId, conditions, mutations);
+    List<ServerCalls.ColumnValue> wanted =
+        conditions.stream()
+            .map(
+                condition ->
+                    new ServerCalls.ColumnValue(
+                        condition.row(),
+                        condition.family(),
+                        condition.qualifier(),
+                        condition.value()))
+            .toList();
+    router.run(
+        "metadata batch " + batchId,
+        MetadataSchema.TABLE_NAME,
+        Bytes.EMPTY,
+        true,
+        (location, tableId, limits) -> {
+          core.serverCalls().applyMetadata(location.address(), batchId, wanted, mutations, limits);
+          return batchId;
+        });
   }
 
   public void openTablets(String address, List<String> tabletIds) {
-    core.openTablets(address, tabletIds);
+    command(
+        address,
+        "opening of tablets",
+        core.deadlineFromNow(),
+        limits -> core.serverCalls().openTablets(address, tabletIds, limits));
   }
 
   /** Answers when the tablet is closed. */
   public void closeTablet(String address, String tabletId, boolean flush, Duration deadline) {
-    core.closeTablet(address, tabletId, flush, deadline);
+    command(
+        address,
+        "closing of tablet " + tabletId,
+        after(deadline),
+        limits -> core.serverCalls().closeTablet(address, tabletId, flush, limits));
   }
 
   /** Answers when the tablet is flushed. */
   public void flushTablet(String address, String tabletId, Duration deadline) {
-    core.flushTablet(address, tabletId, deadline);
+    command(
+        address,
+        "flush of tablet " + tabletId,
+        after(deadline),
+        limits -> core.serverCalls().flushTablet(address, tabletId, limits));
   }
 
   /** Answers when the tablet has at most one file. */
   public void compactTablet(String address, String tabletId, Duration deadline) {
-    core.compactTablet(address, tabletId, deadline);
+    command(
+        address,
+        "compaction of tablet " + tabletId,
+        after(deadline),
+        limits -> core.serverCalls().compactTablet(address, tabletId, limits));
   }
 
   /** The tablets of the server's session with the state of each. */
   public Map<String, String> tabletStates(String address) {
-    return core.tabletStates(address);
+    return core.runAt(
+        address,
+        "listing of tablets",
+        core.deadlineFromNow(),
+        limits -> core.serverCalls().tabletStates(address, limits));
+  }
+
+  private void command(String address, String what, long deadlineNanos, Command command) {
+    core.runAt(
+        address,
+        what,
+        deadlineNanos,
+        limits -> {
+          command.make(limits);
+          return what;
+        });
+  }
+
+  private long after(Duration deadline) {
+    return core.clock().nanos() + ClientOptions.positive("deadline", deadline).toNanos();
+  }
+
+  @FunctionalInterface
+  private interface Command {
+    void make(CallLimits limits) throws InterruptedException;
   }
 }

@@ -46,7 +46,7 @@ final class WriteRound {
   private final String table;
   private final @Nullable Durability durability;
   private final Attempts attempts;
-  private final ClientCore.Freshness freshness;
+  private final TableFreshness freshness;
   private List<Entry> open = new ArrayList<>();
   private final List<FailedMutation> failures = new ArrayList<>();
   private List<Mutation> unsent = List.of();
@@ -60,7 +60,7 @@ final class WriteRound {
     this.core = core;
     this.table = table;
     this.durability = durability;
-    this.freshness = core.new Freshness(table);
+    this.freshness = new TableFreshness(core.locations(), table);
     this.attempts =
         core.retry()
             .begin(
@@ -395,7 +395,7 @@ final class WriteRound {
     }
 
     private void takeFailure(Entry entry, AttemptException e) {
-      AttemptException named = ClientCore.at(entry.location, e);
+      AttemptException named = TableFreshness.at(entry.location, e);
       entry.outcomeUnknown |= e.isOutcomeUnknown();
       tableRefreshed |= freshness.handled(entry.location, e);
       if (e.code() == ErrorCode.UNKNOWN_TABLE && tableRefreshed) {

@@ -21,6 +21,11 @@ final class CallTable {
   private int size;
   private long number;
 
+  /** The first end of an asynchronous call, or earlier; only if {@link #hasAsyncEnd}. */
+  private long asyncEndNanos;
+
+  private boolean hasAsyncEnd;
+
   int size() {
     return size;
   }
@@ -35,6 +40,21 @@ final class CallTable {
     call.id = ++number << PLACE_BITS | place;
     places[place] = call;
     size++;
+  }
+
+  /**
+   * As {@link #add}, of a call whose deadline nobody waits for.
+   *
+   * @return whether its deadline is the first of all such calls
+   */
+  boolean addAsync(PendingCall call) {
+    add(call);
+    boolean first = !hasAsyncEnd || call.deadlineNanos - asyncEndNanos < 0;
+    if (first) {
+      hasAsyncEnd = true;
+      asyncEndNanos = call.deadlineNanos;
+    }
+    return first;
   }
 
   private int newPlace() {
@@ -78,24 +98,28 @@ final class CallTable {
 
   /** Takes out the asynchronous calls whose deadline is over. */
   List<PendingCall> takeExpiredAsync(long nowNanos) {
+    if (!hasAsyncEnd || asyncEndNanos - nowNanos > 0) {
+      return List.of();
+    }
     List<PendingCall> expired = new ArrayList<>();
+    hasAsyncEnd = false;
     for (PendingCall call : places) {
-      if (call != null && call.isAsync() && call.deadlineNanos - nowNanos <= 0) {
+      if (call == null || !call.isAsync()) {
+        continue;
+      }
+      if (call.deadlineNanos - nowNanos <= 0) {
         expired.add(call);
+      } else if (!hasAsyncEnd || call.deadlineNanos - asyncEndNanos < 0) {
+        hasAsyncEnd = true;
+        asyncEndNanos = call.deadlineNanos;
       }
     }
     expired.forEach(call -> take(call.id));
     return expired;
   }
 
-  /** The nanoseconds until the first deadline of an asynchronous call; MAX_VALUE: there is none. */
-  long nanosToFirstAsyncDeadline(long nowNanos) {
-    long least = Long.MAX_VALUE;
-    for (PendingCall call : places) {
-      if (call != null && call.isAsync()) {
-        least = Math.min(least, Math.max(0, call.deadlineNanos - nowNanos));
-      }
-    }
-    return least;
+  /** The nanoseconds until an asynchronous call may have expired; MAX_VALUE: there is none. */
+  long nanosToAsyncEnd(long nowNanos) {
+    return hasAsyncEnd ? Math.max(0, asyncEndNanos - nowNanos) : Long.MAX_VALUE;
   }
 }

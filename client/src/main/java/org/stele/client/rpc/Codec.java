@@ -1,55 +1,36 @@
 package org.stele.client.rpc;
 
-import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TBase;
-import org.apache.thrift.TConfiguration;
 import org.apache.thrift.TException;
-import org.apache.thrift.protocol.TCompactProtocol;
-import org.apache.thrift.protocol.TMessage;
-import org.apache.thrift.protocol.TMessageType;
-import org.apache.thrift.transport.TTransportException;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.wire.CallHeader;
+import org.stele.core.wire.MessageHeader;
 import org.stele.core.wire.ReplyHeader;
+import org.stele.core.wire.StructReader;
+import org.stele.core.wire.StructWriter;
 
 /**
  * Encodes calls into frames, and decodes reply frames, with buffers that are used again and again.
  * One per thread.
  */
 final class Codec {
+  private static final int FIRST_BYTES = 512;
   private static final int KEPT_BYTES = 1 << 20;
 
   private final RpcOptions options;
   private final CallHeader header = new CallHeader();
   private final ReplyHeader replyHeader = new ReplyHeader();
-  private final FrameTransport transport;
-  private final TCompactProtocol protocol;
-  private ByteWriter frame;
+  private final MessageHeader message = new MessageHeader();
+  private final StructWriter writer = new StructWriter();
+  private final StructReader reader = new StructReader();
+  private ByteWriter frame = new ByteWriter(FIRST_BYTES);
 
   Codec(RpcOptions options) {
     this.options = options;
-    this.frame = new ByteWriter(512);
-    TConfiguration configuration =
-        TConfiguration.custom()
-            .setMaxMessageSize(
-                Math.max(options.maxReplyBytes(), TConfiguration.DEFAULT_MAX_MESSAGE_SIZE))
-            .build();
-    try {
-      this.transport =
-          new FrameTransport(configuration) {
-            @Override
-            ByteWriter out() {
-              return frame;
-            }
-          };
-    } catch (TTransportException e) {
-      throw new IllegalStateException("a transport without a peer failed", e);
-    }
-    this.protocol = new TCompactProtocol(transport);
   }
 
   /**
@@ -61,28 +42,18 @@ final class Codec {
   ByteWriter encode(
       Connection connection,
       String server,
-      String method,
+      Method<?> method,
       TBase<?, ?> arguments,
       CallLimits limits) {
     frame.clear();
     frame.writeInt(0);
-    header.reset(0, options.clientId());
-    header.setDeadline(connection.bootId(), connection.serverDeadlineNanos(limits.deadlineNanos()));
-    if (limits.attempt() > 1) {
-      header.setRetry(limits.sinceFirstMillis(), limits.attempt());
-    }
-    if (!options.tenant().isEmpty()) {
-      header.setTenant(options.tenant());
-    }
-    header.encode(frame);
+    encodeHeader(connection.serverClock(), limits);
+    method.encodeCall(frame);
     try {
-      protocol.reset();
-      protocol.writeMessageBegin(new TMessage(method, TMessageType.CALL, 1));
-      arguments.write(protocol);
-      protocol.writeMessageEnd();
+      writer.write(frame, MessageHeader.COMPACT, arguments);
     } catch (TException e) {
       throw new IllegalArgumentException(
-          "cannot encode a call of " + method + ": " + e.getMessage(), e);
+          "cannot encode a call of " + method.name() + ": " + e.getMessage(), e);
     }
     int length = frame.length() - Integer.BYTES;
     if (length > connection.maxFrameBytes()) {
@@ -96,15 +67,27 @@ final class Codec {
     return frame;
   }
 
+  private void encodeHeader(ServerClock clock, CallLimits limits) {
+    header.reset(0, options.clientId());
+    header.setDeadline(clock.bootId(), clock.deadline(limits.deadlineNanos()));
+    if (limits.attempt() > 1) {
+      header.setRetry(limits.sinceFirstMillis(), limits.attempt());
+    }
+    if (!options.tenant().isEmpty()) {
+      header.setTenant(options.tenant());
+    }
+    header.encode(frame);
+  }
+
   /** To be called when the frame was sent: a large buffer is not kept. */
   void release() {
     if (frame.array().length > KEPT_BYTES) {
-      frame = new ByteWriter(512);
+      frame = new ByteWriter(FIRST_BYTES);
     }
   }
 
   /**
-   * Decodes a reply.
+   * Decodes a reply. Byte buffers of the result lie in the frame.
    *
    * @return the result structure
    * @throws AttemptException if the server refused the call or the reply makes no sense
@@ -115,30 +98,27 @@ final class Codec {
       if (replyHeader.isRefused()) {
         throw AttemptException.replied(server, replyHeader.refusal());
       }
-      transport.readFrom(reply, offset);
-      protocol.reset();
-      TMessage message = protocol.readMessageBegin();
-      if (message.type == TMessageType.EXCEPTION) {
-        throw AttemptException.replied(
-            server,
-            new SteleException(
-                ErrorCode.INTERNAL,
-                "the server cannot run "
-                    + method.name()
-                    + ": "
-                    + TApplicationException.readFrom(protocol).getMessage()));
+      message.decode(reply, offset, reply.length - offset);
+      if (message.type() == MessageHeader.EXCEPTION) {
+        throw AttemptException.replied(server, cannotRun(method, reply));
       }
-      if (message.type != TMessageType.REPLY || !message.name.equals(method.name())) {
-        throw new MalformedBytesException("a reply to " + message.name + " for " + method.name());
+      if (message.type() != MessageHeader.REPLY || !method.isNamedIn(message, reply)) {
+        throw new MalformedBytesException("a reply to " + message.name() + " for " + method.name());
       }
-      T result = method.result().get();
-      result.read(protocol);
+      T result = method.newResult();
+      reader.read(message.protocol(), reply, message.bodyOffset(), reply.length, result);
       return result;
     } catch (TException | MalformedBytesException e) {
       throw AttemptException.lost(
           server, "the reply to " + method.name() + " makes no sense: " + e.getMessage(), e);
-    } finally {
-      transport.forget();
     }
+  }
+
+  private SteleException cannotRun(Method<?> method, byte[] reply) throws TException {
+    String why =
+        StructReader.readException(message.protocol(), reply, message.bodyOffset(), reply.length)
+            .getMessage();
+    return new SteleException(
+        ErrorCode.INTERNAL, "the server cannot run " + method.name() + ": " + why);
   }
 }

@@ -36,11 +36,15 @@ public final class RpcClient implements AutoCloseable {
    * @param instanceId that servers must be of; empty: any
    */
   public RpcClient(RpcOptions options, Clock clock, Supplier<String> instanceId) {
+    this(options, clock, NameResolver.system(), instanceId);
+  }
+
+  RpcClient(RpcOptions options, Clock clock, NameResolver names, Supplier<String> instanceId) {
     this.options = options;
     this.clock = clock;
     this.connecting = Executors.newCachedThreadPool(threads("stele-client-connect-"));
     this.connector =
-        new Connector(options, clock, connecting, threads("stele-client-io-"), instanceId);
+        new Connector(options, clock, names, connecting, threads("stele-client-io-"), instanceId);
     this.codecs = ThreadLocal.withInitial(() -> new Codec(options));
   }
 
@@ -69,7 +73,7 @@ public final class RpcClient implements AutoCloseable {
       Connection connection = connections.get(place, limits.deadlineNanos());
       byte[] reply;
       try {
-        ByteWriter frame = codec.encode(connection, server, method.name(), arguments, limits);
+        ByteWriter frame = codec.encode(connection, server, method, arguments, limits);
         reply = connection.call(frame.array(), frame.length(), limits.deadlineNanos());
       } catch (AttemptException e) {
         if (tries < MAX_TRIES
@@ -157,7 +161,7 @@ public final class RpcClient implements AutoCloseable {
     Codec codec = codecs.get();
     ByteWriter frame;
     try {
-      frame = codec.encode(connection, server, method.name(), arguments, limits);
+      frame = codec.encode(connection, server, method, arguments, limits);
     } catch (AttemptException e) {
       listener.failed(e);
       return;
@@ -202,9 +206,15 @@ public final class RpcClient implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       throw AttemptException.notSent(server, "malformed address: " + e.getMessage(), e);
     }
-    return servers.computeIfAbsent(
-        server,
-        name -> new ServerConnections(address, connector, clock, options.connectionsPerServer()));
+    ServerConnections added =
+        servers.computeIfAbsent(
+            server,
+            name ->
+                new ServerConnections(address, connector, clock, options.connectionsPerServer()));
+    if (closed) { // maybe after close() went through the others
+      added.close();
+    }
+    return added;
   }
 
   /** Fails what is under way and ends all threads. Idempotent. */

@@ -66,6 +66,9 @@ final class ServerConnections {
       if (connection != null && connection.isOpen()) {
         return connection;
       }
+      if (closed) {
+        throw AttemptException.notSent(address.toString(), "the client is closed", null);
+      }
       AttemptException failure = place.failure;
       if (place.attempts != seen && failure != null) {
         throw failure;
