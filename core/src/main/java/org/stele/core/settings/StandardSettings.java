@@ -96,16 +96,15 @@ public final class StandardSettings {
           SERVER,
           AT_RESTART,
           "Port that clients connect to; 0 takes a free one (read it from `stele status`).");
-  public static final Setting<String> RPC_SERVER_TYPE =
+  public static final Setting<ServerType> RPC_SERVER_TYPE =
       define(
           "rpc.server.type",
-          text(
-              "one of threaded_selector, custom_hs_ha, threadpool, ssl, sasl, or blank",
-              "(|threaded_selector|custom_hs_ha|threadpool|ssl|sasl)"),
+          ServerType.settingType(),
           "threaded_selector",
           SERVER,
           AT_RESTART,
-          "How connections are served; blank means the default.");
+          "How connections are served: by a few threads (threaded_selector), by one (custom_hs_ha), by a thread for each"
+              + " (threadpool), or by a few with TLS (ssl); sasl is not there yet. Blank means the default.");
   public static final Setting<Integer> RPC_SELECTORS =
       define(
           "rpc.selectors",
@@ -113,7 +112,7 @@ public final class StandardSettings {
           "0",
           SERVER,
           AT_RESTART,
-          "Selector threads; 0 means max(2, cores / 4).");
+          "Selector threads of threaded_selector and ssl; 0 means max(2, cores / 4).");
   public static final Setting<Integer> RPC_WORKERS =
       define(
           "rpc.workers",

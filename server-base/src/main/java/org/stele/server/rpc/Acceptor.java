@@ -6,15 +6,14 @@ import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts connections on one thread and deals them to the selector loops in turn. Survives
- * everything: with too many connections or no descriptors left the client gets an end of
- * connection, not silence.
+ * Accepts connections on one thread and hands them to those that serve them. Survives everything:
+ * with too many connections or no descriptors left the client gets an end of connection, not
+ * silence.
  */
 final class Acceptor implements Runnable {
   private static final int BACKLOG = 1024;
@@ -23,11 +22,9 @@ final class Acceptor implements Runnable {
   // ---- Constant
   private final ServerSocketChannel channel;
   private final Endpoint endpoint;
-  private final List<SelectorLoop> loops;
+  private final ServingThreads threads;
 
   // ---- Used by the accepting thread
-  private int next;
-
   /**
    * A descriptor to let go when there is no other, so that a connection can be taken and closed.
    */
@@ -36,10 +33,10 @@ final class Acceptor implements Runnable {
   // ---- Used by all threads
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  private Acceptor(ServerSocketChannel channel, Endpoint endpoint, List<SelectorLoop> loops) {
+  private Acceptor(ServerSocketChannel channel, Endpoint endpoint, ServingThreads threads) {
     this.channel = channel;
     this.endpoint = endpoint;
-    this.loops = List.copyOf(loops);
+    this.threads = threads;
   }
 
   /**
@@ -47,7 +44,7 @@ final class Acceptor implements Runnable {
    *
    * @throws IOException naming the address, if it cannot be listened on
    */
-  static Acceptor listen(InetSocketAddress address, Endpoint endpoint, List<SelectorLoop> loops)
+  static Acceptor listen(InetSocketAddress address, Endpoint endpoint, ServingThreads threads)
       throws IOException {
     if (address.isUnresolved()) {
       throw new IOException(
@@ -63,7 +60,7 @@ final class Acceptor implements Runnable {
     try {
       channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
       channel.bind(address, BACKLOG);
-      return new Acceptor(channel, endpoint, loops);
+      return new Acceptor(channel, endpoint, threads);
     } catch (IOException e) {
       channel.close();
       throw new IOException(
@@ -117,8 +114,7 @@ final class Acceptor implements Runnable {
       return;
     }
     counters.accepted.increment();
-    loops.get(next).adopt(connection);
-    next = (next + 1) % loops.size();
+    threads.adopt(connection);
   }
 
   private void turnAway(SocketChannel connection, String reason) {

@@ -50,8 +50,6 @@ final class CallDispatcher {
   private final CallHeader header = new CallHeader();
   private final MessageHeader message = new MessageHeader();
 
-  private volatile boolean closing;
-
   CallDispatcher(
       Endpoint endpoint,
       MethodTable methods,
@@ -69,11 +67,6 @@ final class CallDispatcher {
 
   static boolean hasHeader(int firstByte) {
     return firstByte == CallHeader.MAGIC;
-  }
-
-  /** From now on calls are answered UNAVAILABLE. */
-  void close() {
-    closing = true;
   }
 
   // ---- For calls
@@ -213,7 +206,7 @@ final class CallDispatcher {
 
   private void begin(
       Invocation call, Connection connection, byte[] array, int offset, int end, boolean owned) {
-    if (closing) {
+    if (endpoint.isClosing()) {
       call.refuse(WorkerPool.shuttingDown());
     } else if (call.deadlineNanos() - connection.nowNanos() <= 0) {
       call.expire();

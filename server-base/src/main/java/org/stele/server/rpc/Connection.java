@@ -133,7 +133,7 @@ final class Connection implements FrameDecoder.Sink {
   }
 
   /** Bytes, or the end of input, are there. */
-  void read(SelectorLoop.ReadBuffer buffer, long now) throws IOException {
+  void read(ReadBuffer buffer, long now) throws IOException {
     if (state == State.LINGERING) {
       if (buffer.read(channel, 0, buffer.array().length) < 0) {
         close();
@@ -165,7 +165,7 @@ final class Connection implements FrameDecoder.Sink {
     endTurn();
   }
 
-  private int readFrames(SelectorLoop.ReadBuffer buffer) throws IOException {
+  private int readFrames(ReadBuffer buffer) throws IOException {
     int kept = frames.moveTo(buffer.array());
     int count = buffer.read(channel, kept, buffer.array().length - kept);
     int taken = turnCalls;
@@ -176,7 +176,7 @@ final class Connection implements FrameDecoder.Sink {
     return count;
   }
 
-  private int gather(SelectorLoop.ReadBuffer buffer) throws IOException {
+  private int gather(ReadBuffer buffer) throws IOException {
     int count = buffer.read(channel, 0, frames.gatherable(buffer.array().length));
     if (count > 0) {
       frames.gather(buffer.array(), count, this);
@@ -208,7 +208,7 @@ final class Connection implements FrameDecoder.Sink {
     turnOver = false;
     if (state == State.OPEN && frames.frameWaits()) {
       beginTurn(now);
-      frames.offerKept(loop.readBufferBytes(), this);
+      frames.offerKept(ReadBuffer.BYTES, this);
       partialSinceNanos = now;
       endTurn();
     }

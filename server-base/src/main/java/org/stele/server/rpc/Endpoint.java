@@ -27,6 +27,8 @@ final class Endpoint {
    */
   private final AtomicReference<@Nullable Connection> precedence = new AtomicReference<>();
 
+  private volatile boolean closing;
+
   Endpoint(RpcLimits limits, Clock clock, RpcCounters counters) {
     this.limits = limits;
     this.clock = clock;
@@ -62,6 +64,15 @@ final class Endpoint {
 
   Set<Connection> blocked() {
     return blocked;
+  }
+
+  /** From now on calls are answered UNAVAILABLE. */
+  void beginClosing() {
+    closing = true;
+  }
+
+  boolean isClosing() {
+    return closing;
   }
 
   /**

@@ -41,6 +41,20 @@ final class ReplyScratch {
     return OF_THREAD.get();
   }
 
+  /** One that belongs to no thread yet. */
+  static ReplyScratch fresh() {
+    return new ReplyScratch();
+  }
+
+  /** Makes it the current thread's, until {@link #takeFromThread}. */
+  void lendToThread() {
+    OF_THREAD.set(this);
+  }
+
+  static void takeFromThread() {
+    OF_THREAD.remove();
+  }
+
   ByteWriter turnReplies() {
     return turnReplies;
   }

@@ -1,6 +1,7 @@
 package org.stele.server.rpc;
 
 import java.time.Duration;
+import org.stele.core.settings.ServerType;
 import org.stele.core.settings.Setting;
 import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
@@ -8,10 +9,11 @@ import org.stele.core.settings.StandardSettings;
 /**
  * The endpoint's settings as its stages use them: bytes and nanoseconds.
  *
- * @param selectors selector threads
+ * @param selectors selector threads, where connections share them
  * @param frameMaxBytes largest frame, without its four length bytes
  */
 record RpcLimits(
+    ServerType type,
     int selectors,
     int workers,
     int queueCalls,
@@ -27,18 +29,17 @@ record RpcLimits(
     long deadlineMaxNanos) {
 
   static RpcLimits of(Settings settings) {
-    int selectors =
-        switch (settings.get(StandardSettings.RPC_SERVER_TYPE)) {
-          case "", "threaded_selector" -> selectors(settings);
-          case "custom_hs_ha" -> 1;
-          default ->
-              throw new IllegalArgumentException(
-                  "rpc.server.type "
-                      + settings.get(StandardSettings.RPC_SERVER_TYPE)
-                      + " is not available in this release; use threaded_selector or custom_hs_ha");
-        };
+    ServerType type = settings.get(StandardSettings.RPC_SERVER_TYPE);
+    if (type == ServerType.SASL || type == ServerType.SSL) {
+      throw new IllegalArgumentException(
+          "rpc.server.type = "
+              + type.text()
+              + " is not available in this release; use threaded_selector, custom_hs_ha or"
+              + " threadpool");
+    }
     return new RpcLimits(
-        selectors,
+        type,
+        type == ServerType.CUSTOM_HS_HA ? 1 : selectors(settings),
         settings.get(StandardSettings.RPC_WORKERS),
         settings.get(StandardSettings.RPC_QUEUE_CALLS),
         settings.get(StandardSettings.RPC_QUEUE_BYTES),

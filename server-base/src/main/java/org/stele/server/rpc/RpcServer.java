@@ -3,21 +3,21 @@ package org.stele.server.rpc;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.settings.ServerType;
 import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 import org.stele.core.time.Clock;
 
 /**
  * The endpoint of a server: accepts connections, reads frames, queues, runs and answers calls. Owns
- * the threads {@code rpc-accept}, {@code rpc-select-N}, {@code rpc-worker-N} and {@code
- * rpc-system-N}.
+ * the threads {@code rpc-accept}, {@code rpc-select-N} (or {@code rpc-connection-N}), {@code
+ * rpc-worker-N} and {@code rpc-system-N}.
  *
  * <pre>
- *   Acceptor → SelectorLoop (Connection, FrameDecoder) → CallDispatcher → [CallQueue, WorkerPool] → handler → ReplyWriter
+ *   Acceptor → ServingThreads: SelectorLoop (Connection, FrameDecoder) → CallDispatcher → [CallQueue, WorkerPool] → handler → ReplyWriter
  * </pre>
  *
  * <p>Thread-safe.
@@ -36,9 +36,7 @@ public final class RpcServer implements AutoCloseable {
   private final Endpoint endpoint;
   private final WorkerPool users;
   private final WorkerPool system;
-  private final List<CallDispatcher> dispatchers = new ArrayList<>();
-  private final List<SelectorLoop> loops = new ArrayList<>();
-  private final List<Thread> loopThreads = new ArrayList<>();
+  private final ServingThreads threads;
 
   @GuardedBy("this")
   private @Nullable Acceptor acceptor;
@@ -72,12 +70,12 @@ public final class RpcServer implements AutoCloseable {
             limits.queueBytes() / SYSTEM_SHARE,
             clock);
     endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system));
-    for (int i = 0; i < limits.selectors(); i++) {
-      CallDispatcher dispatcher =
-          new CallDispatcher(endpoint, table, users, system, instanceId, bootId);
-      dispatchers.add(dispatcher);
-      loops.add(new SelectorLoop(endpoint, dispatcher, i == 0 ? this::expire : now -> {}));
-    }
+    Supplier<CallDispatcher> dispatchers =
+        () -> new CallDispatcher(endpoint, table, users, system, instanceId, bootId);
+    threads =
+        limits.type() == ServerType.THREADPOOL
+            ? new ConnectionThreads(endpoint, dispatchers, this::expire)
+            : new SelectorThreads(limits.selectors(), endpoint, dispatchers, this::expire);
   }
 
   private void expire(long now) {
@@ -98,15 +96,10 @@ public final class RpcServer implements AutoCloseable {
         new InetSocketAddress(
             settings.get(StandardSettings.RPC_BIND_ADDRESS),
             settings.get(StandardSettings.RPC_PORT));
-    Acceptor listening = Acceptor.listen(wanted, endpoint, loops);
+    Acceptor listening = Acceptor.listen(wanted, endpoint, threads);
     address = listening.address();
     acceptor = listening;
-    for (int i = 0; i < loops.size(); i++) {
-      Thread thread = new Thread(loops.get(i), "rpc-select-" + i);
-      thread.setDaemon(true);
-      loopThreads.add(thread);
-      thread.start();
-    }
+    threads.start();
     Thread thread = new Thread(listening, "rpc-accept");
     thread.setDaemon(true);
     thread.start();
@@ -138,19 +131,18 @@ public final class RpcServer implements AutoCloseable {
     if (acceptor != null) {
       acceptor.close();
     }
-    dispatchers.forEach(CallDispatcher::close);
+    endpoint.beginClosing();
     users.close();
     system.close();
-    loops.forEach(SelectorLoop::finish);
-    if (loopThreads.isEmpty()) {
-      loops.forEach(SelectorLoop::end);
-      loops.forEach(SelectorLoop::run);
+    if (acceptor == null) {
+      threads.end();
       return;
     }
+    threads.finish();
     try {
       endThreads();
     } catch (InterruptedException e) {
-      loops.forEach(SelectorLoop::end);
+      threads.end();
       Thread.currentThread().interrupt();
     }
   }
@@ -164,15 +156,8 @@ public final class RpcServer implements AutoCloseable {
       users.interrupt();
       system.interrupt();
     }
-    join(graceEnd);
-    loops.forEach(SelectorLoop::end);
-    join(real.nanos() + END_NANOS);
-  }
-
-  private void join(long untilNanos) throws InterruptedException {
-    for (Thread thread : loopThreads) {
-      long left = TimeUnit.NANOSECONDS.toMillis(untilNanos - Clock.system().nanos());
-      thread.join(Math.max(1, left));
-    }
+    threads.join(graceEnd);
+    threads.end();
+    threads.join(real.nanos() + END_NANOS);
   }
 }

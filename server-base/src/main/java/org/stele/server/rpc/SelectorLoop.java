@@ -3,7 +3,6 @@ package org.stele.server.rpc;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
@@ -17,17 +16,24 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves a share of the connections on one thread: reads, hands frames to the {@link
- * CallDispatcher}, goes on with replies that a socket did not take, and closes what is late. Never
- * blocks but in select. What goes wrong with one connection closes that connection.
+ * Serves connections on one thread: reads, hands frames to the {@link CallDispatcher}, goes on with
+ * replies that a socket did not take, and closes what is late. Never blocks but in select. What
+ * goes wrong with one connection closes that connection.
+ *
+ * <p>A loop serves a share of all connections, or one after the other ({@link #forOne}).
  *
  * <p>Other threads hand it connections ({@link #adopt}) and ask for attention to one ({@link
  * #attend}); they wake it only if it sleeps, and only once.
  */
 final class SelectorLoop implements Runnable {
-  private static final int READ_BYTES = 128 << 10;
+  static final LongConsumer NO_TICK = now -> {};
+
   private static final long MIN_TICK_MILLIS = 20;
   private static final long MAX_TICK_MILLIS = 1000;
+
+  /** Of a loop for one connection: thousands of them may sleep, and each tick costs. */
+  private static final long MAX_TICK_MILLIS_FOR_ONE = 5000;
+
   private static final long MEMORY_WAIT_MILLIS = 10;
   private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -42,16 +48,20 @@ final class SelectorLoop implements Runnable {
   // ---- Constant
   private final Endpoint endpoint;
   private final CallDispatcher dispatcher;
+  private final TurnBuffers.Source buffers;
   private final LongConsumer onTick;
+  private final boolean forOne;
   private final long tickMillis;
 
   // ---- Used by the selector thread
   private Selector selector;
-  private final ReadBuffer readBuffer;
   private final Set<Connection> turnsOver = new LinkedHashSet<>();
   private final Set<Connection> memoryWaiters = new LinkedHashSet<>();
-  private @Nullable ReplyScratch scratch;
-  private boolean awake;
+  private int served;
+
+  /** While awake. */
+  private @Nullable TurnBuffers turn;
+
   private long sleptAtNanos;
   private long wokeAtNanos;
   private long lastTickNanos;
@@ -62,23 +72,47 @@ final class SelectorLoop implements Runnable {
   private final AtomicBoolean asleep = new AtomicBoolean();
   private volatile Phase phase = Phase.SERVING;
 
-  /**
-   * @param onTick called about once a second or more often, with the clock's nanoseconds
-   */
-  SelectorLoop(Endpoint endpoint, CallDispatcher dispatcher, LongConsumer onTick)
+  private SelectorLoop(
+      Endpoint endpoint,
+      CallDispatcher dispatcher,
+      TurnBuffers.Source buffers,
+      LongConsumer onTick,
+      boolean forOne)
       throws IOException {
     this.endpoint = endpoint;
     this.dispatcher = dispatcher;
+    this.buffers = buffers;
     this.onTick = onTick;
+    this.forOne = forOne;
     selector = Selector.open();
-    readBuffer = new ReadBuffer(endpoint.counters());
     RpcLimits limits = endpoint.limits();
     long shortest =
         Math.min(limits.idleNanos(), Math.min(limits.partialNanos(), limits.writeNanos()));
     tickMillis =
-        Math.max(MIN_TICK_MILLIS, Math.min(MAX_TICK_MILLIS, shortest / NANOS_PER_MILLI / 4));
+        Math.max(
+            MIN_TICK_MILLIS,
+            Math.min(
+                forOne ? MAX_TICK_MILLIS_FOR_ONE : MAX_TICK_MILLIS,
+                shortest / NANOS_PER_MILLI / 4));
     lastTickNanos = endpoint.clock().nanos();
     wokeAtNanos = lastTickNanos;
+  }
+
+  /**
+   * A loop that serves connections until it is told to end.
+   *
+   * @param onTick called about once a second or more often, with the clock's nanoseconds
+   */
+  static SelectorLoop shared(Endpoint endpoint, CallDispatcher dispatcher, LongConsumer onTick)
+      throws IOException {
+    return new SelectorLoop(
+        endpoint, dispatcher, new TurnBuffers.Own(endpoint.counters()), onTick, false);
+  }
+
+  /** A loop whose {@link #serve} ends with its connection. */
+  static SelectorLoop forOne(
+      Endpoint endpoint, CallDispatcher dispatcher, TurnBuffers.Source buffers) throws IOException {
+    return new SelectorLoop(endpoint, dispatcher, buffers, NO_TICK, true);
   }
 
   Endpoint endpoint() {
@@ -87,10 +121,6 @@ final class SelectorLoop implements Runnable {
 
   CallDispatcher dispatcher() {
     return dispatcher;
-  }
-
-  int readBufferBytes() {
-    return READ_BYTES;
   }
 
   // ---- Any thread
@@ -131,15 +161,26 @@ final class SelectorLoop implements Runnable {
 
   @Override
   public void run() {
-    while (isServing()) {
-      runOnce();
-    }
+    serve();
     closeAll();
   }
 
-  private boolean isServing() {
-    return phase == Phase.SERVING
-        || phase == Phase.FINISHING && (!selector.keys().isEmpty() || !adopted.isEmpty());
+  /** Serves until there is nothing to serve any more. */
+  void serve() {
+    while (isServing()) {
+      runOnce();
+    }
+    selectNowToDeregister(); // else a closed socket keeps its descriptor
+    sleep();
+  }
+
+  /** Whether there is something to serve, or will be. */
+  boolean isServing() {
+    return switch (phase) {
+      case SERVING -> !forOne || served > 0 || !adopted.isEmpty();
+      case FINISHING -> served > 0 || !adopted.isEmpty();
+      case ENDING -> false;
+    };
   }
 
   /** One round: waits for events and handles them. Survives everything. */
@@ -163,7 +204,7 @@ final class SelectorLoop implements Runnable {
   }
 
   private void select() throws IOException {
-    awake = false;
+    sleep();
     sleptAtNanos = endpoint.clock().nanos();
     endpoint.counters().selectorBusyNanos.add(sleptAtNanos - wokeAtNanos);
     if (hasWork()) {
@@ -194,9 +235,17 @@ final class SelectorLoop implements Runnable {
         || phase == Phase.ENDING;
   }
 
+  private void sleep() {
+    TurnBuffers mine = turn;
+    if (mine != null) {
+      turn = null;
+      buffers.giveBack(mine);
+    }
+  }
+
   private void wake() {
-    if (!awake) {
-      awake = true;
+    if (turn == null) {
+      turn = buffers.take();
       asleep.set(false);
       wokeAtNanos = endpoint.clock().nanos();
       endpoint.counters().selectorIdleNanos.add(wokeAtNanos - sleptAtNanos);
@@ -212,7 +261,7 @@ final class SelectorLoop implements Runnable {
         connection.write();
       }
       if ((ready & SelectionKey.OP_READ) != 0) {
-        connection.read(readBuffer, endpoint.clock().nanos());
+        connection.read(turn().read(), endpoint.clock().nanos());
       }
     } catch (CancelledKeyException | IOException e) { // the client is gone
       dropTurn(connection);
@@ -258,6 +307,7 @@ final class SelectorLoop implements Runnable {
 
   private void adoptAll() {
     for (SocketChannel next = adopted.poll(); next != null; next = adopted.poll()) {
+      served++;
       try {
         next.configureBlocking(false);
         next.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -301,11 +351,13 @@ final class SelectorLoop implements Runnable {
     }
   }
 
-  private void closeAll() {
+  /** Closes connections and selector; the last thing that a loop does. */
+  void closeAll() {
     for (SelectionKey key : selector.keys()) {
       ((Connection) key.attachment()).close();
     }
     for (SocketChannel next = adopted.poll(); next != null; next = adopted.poll()) {
+      served++;
       discard(next);
     }
     try {
@@ -341,6 +393,7 @@ final class SelectorLoop implements Runnable {
   }
 
   private void discard(SocketChannel channel) {
+    served--;
     endpoint.counters().connections.decrementAndGet();
     try {
       channel.close();
@@ -358,14 +411,17 @@ final class SelectorLoop implements Runnable {
     }
   }
 
-  /** What this thread reuses. */
-  ReplyScratch scratch() {
-    ReplyScratch mine = scratch;
+  private TurnBuffers turn() {
+    TurnBuffers mine = turn;
     if (mine == null) {
-      mine = ReplyScratch.ofThread();
-      scratch = mine;
+      throw new IllegalStateException("connections are worked for while awake only");
     }
     return mine;
+  }
+
+  /** What this thread reuses. */
+  ReplyScratch scratch() {
+    return turn().scratch();
   }
 
   /** More whole frames are there than one turn takes: others come first. */
@@ -381,35 +437,8 @@ final class SelectorLoop implements Runnable {
   boolean mustWaitForMemory(Connection connection) {
     FrameDecoder frames = connection.frames();
     return endpoint.mustWaitForMemory(
-        connection, frames.heldBytes() >= READ_BYTES / 2, frames.nextReservation(READ_BYTES));
-  }
-
-  /**
-   * Where the bytes of one read lie until their frames are taken. The socket reads into a direct
-   * buffer; an array would make the JDK do the same behind our back.
-   */
-  static final class ReadBuffer {
-    private final byte[] array = new byte[READ_BYTES];
-    private final ByteBuffer direct = ByteBuffer.allocateDirect(READ_BYTES);
-    private final RpcCounters counters;
-
-    ReadBuffer(RpcCounters counters) {
-      this.counters = counters;
-    }
-
-    byte[] array() {
-      return array;
-    }
-
-    /** One read of at most {@code length} bytes; -1 at the end of the input. */
-    int read(SocketChannel channel, int offset, int length) throws IOException {
-      direct.clear().limit(length);
-      int count = channel.read(direct);
-      if (count > 0) {
-        counters.bytesRead.add(count);
-        direct.flip().get(array, offset, count);
-      }
-      return count;
-    }
+        connection,
+        frames.heldBytes() >= ReadBuffer.BYTES / 2,
+        frames.nextReservation(ReadBuffer.BYTES));
   }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.stele.core.wire.MessageHeader;
 
 /** Clients that go at awkward moments. */
-class DisconnectTest {
+class DisconnectTest extends EveryServerKind {
   private static final int CONNECTIONS = Boolean.getBoolean("stele.long") ? 50_000 : 4_000;
   private static final int THREADS = 16;
   private static final int FRESH = 64;

@@ -20,13 +20,16 @@ final class EndpointFixture implements AutoCloseable {
   static final long BOOT_ID = 0xb007;
   static final String INSTANCE = "instance-1";
 
+  /** Of the endpoints that are started from now on. Test classes run one after the other. */
+  static ServerKind kind = ServerKind.THREADED_SELECTOR;
+
   final TestService service = new TestService();
   final RpcServer server;
 
   EndpointFixture(Clock clock, String... namesAndValues) throws IOException {
     Map<String, String> settings = new HashMap<>();
     settings.put("rpc.port", "0");
-    settings.put("rpc.selectors", "2");
+    settings.putAll(kind.settings());
     for (int i = 0; i < namesAndValues.length; i += 2) {
       settings.put(namesAndValues[i], namesAndValues[i + 1]);
     }

@@ -26,7 +26,7 @@ import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.MessageHeader;
 
 /** Bytes that are no calls cost one connection, and nothing else. */
-class JunkTest {
+class JunkTest extends EveryServerKind {
   private static final byte[] CLIENT_HELLO =
       HexFormat.of()
           .parseHex("16030100c4010000c003035f8a6d2b1c0e4f7a9b3d2c1e0f8a7b6c5d4e3f2a1b0c9d");

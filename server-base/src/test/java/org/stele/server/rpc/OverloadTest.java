@@ -14,7 +14,7 @@ import org.stele.core.time.ManualClock;
 import org.stele.core.wire.CallHeader;
 
 /** More calls than workers. */
-class OverloadTest {
+class OverloadTest extends EveryServerKind {
   private static final long START = 1_000_000_000;
 
   private static CallHeader due(long id, long seconds) {

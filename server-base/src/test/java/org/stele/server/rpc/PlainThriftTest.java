@@ -33,7 +33,7 @@ import org.stele.core.thrift.TabletService;
 import org.stele.core.wire.MessageHeader;
 
 /** Thrift clients that know nothing of the call header. */
-class PlainThriftTest {
+class PlainThriftTest extends EveryServerKind {
   private static TTransport open(EndpointFixture endpoint) throws Exception {
     TSocket socket = new TSocket("127.0.0.1", endpoint.server.address().getPort(), 20_000);
     TTransport framed = new TFramedTransport(socket);

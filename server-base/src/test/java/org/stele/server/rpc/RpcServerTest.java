@@ -36,7 +36,7 @@ import org.stele.core.wire.MessageHeader;
 import org.stele.core.wire.SteleErrors;
 
 /** Calls on connections with header. */
-class RpcServerTest {
+class RpcServerTest extends EveryServerKind {
   @Test
   void manyCallsOfOneWriteAreAllAnswered() throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start();
@@ -453,7 +453,7 @@ class RpcServerTest {
 
   @Test
   void serverTypesThatAreNotThereAreRefused() throws Exception {
-    for (String type : List.of("threadpool", "ssl", "sasl")) {
+    for (String type : List.of("ssl", "sasl")) {
       IllegalArgumentException e =
           assertThrows(
               IllegalArgumentException.class,

@@ -16,7 +16,7 @@ import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 
 /** The end of an endpoint. */
-class ShutdownTest {
+class ShutdownTest extends EveryServerKind {
   @Test
   void waitingCallsAreAnsweredUnavailableAndRunningOnesFinish() throws Exception {
     EndpointFixture endpoint = EndpointFixture.start("rpc.workers", "1");
