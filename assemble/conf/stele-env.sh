@@ -4,7 +4,7 @@
 # The server (standalone, server, and what 'start' starts). The heap has to hold the memtable and the two
 # caches of stele.properties (memtable.bytes, cache.data.bytes, cache.index.bytes) and half as much again.
 : "${STELE_SERVER_HEAP:=-Xms64m -Xmx1g}"
-: "${STELE_SERVER_OPTS:=-XX:+UseG1GC -XX:+ExitOnOutOfMemoryError}"
+: "${STELE_SERVER_OPTS:=-XX:+UseG1GC}"
 
 # Commands of the client, and the load generator of 'stele bench'.
 : "${STELE_CLIENT_HEAP:=-Xms32m -Xmx512m}"

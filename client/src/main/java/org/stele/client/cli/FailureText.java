@@ -12,10 +12,10 @@ import org.stele.core.error.SteleException;
 import org.stele.core.settings.SettingException;
 
 /** The one line that tells a user what went wrong. */
-final class FailureText {
+public final class FailureText {
   private FailureText() {}
 
-  static String of(Throwable e) {
+  public static String of(Throwable e) {
     return oneLine(describe(e));
   }
 

@@ -16,7 +16,8 @@ import org.stele.core.error.SteleException;
  * of the log names the cause of a failure.
  *
  * <p>SIGTERM and SIGINT lead to an orderly end with exit code 0. If closing takes longer than it
- * may the process is ended without it: what was acknowledged is in the log.
+ * may the process is ended without it: what was acknowledged is in the log. A process that has run
+ * out of threads ends as well: the thread that sees to it is made before anything else.
  */
 public final class ServerRun {
   private static final Logger LOG = LoggerFactory.getLogger(ServerRun.class);
@@ -26,12 +27,17 @@ public final class ServerRun {
 
   private static final Duration FATAL_CLOSE = Duration.ofSeconds(5);
 
+  /** From the end of the server to the end of the process. */
+  private static final Duration EXIT = Duration.ofSeconds(10);
+
   private static final int OK = 0;
   private static final int FAILED = 1;
 
   private final String name;
   private final Stop stop;
   private final Body body;
+  private final ProcessEnd process;
+  private final Limits limits;
   private final CountDownLatch ended = new CountDownLatch(1);
   private final CompletableFuture<Stop.Reason> closing = new CompletableFuture<>();
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -39,12 +45,25 @@ public final class ServerRun {
   private volatile int exitCode = FAILED;
 
   public ServerRun(String name, Stop stop, Body body) {
+    this(name, stop, body, new VirtualMachineEnd(), new Limits(ORDERLY_CLOSE, FATAL_CLOSE, EXIT));
+  }
+
+  ServerRun(String name, Stop stop, Body body, ProcessEnd process, Limits limits) {
     this.name = name;
     this.stop = stop;
     this.body = body;
+    this.process = process;
+    this.limits = limits;
   }
 
-  /** Starts, waits for the end, closes. Called by the main thread, once. Returns the exit code. */
+  /** How long things may take. */
+  record Limits(Duration orderlyClose, Duration fatalClose, Duration exit) {}
+
+  /**
+   * Starts, waits for the end, closes. Called by the main thread, once.
+   *
+   * @return the exit code, with which the caller ends the process soon
+   */
   public int run() {
     Thread hook = new Thread(this::onShutdown, "shutdown");
     Runtime.getRuntime().addShutdownHook(hook);
@@ -64,7 +83,7 @@ public final class ServerRun {
 
   private int startAndWait() {
     // Made before anything else: when the system has run out of threads, closing still works.
-    Thread watch = new Thread(this::watchClosing, "close-watch");
+    Thread watch = new Thread(this::watchTheEnd, "close-watch");
     watch.setDaemon(true);
     watch.start();
     Stop.Reason reason;
@@ -107,37 +126,38 @@ public final class ServerRun {
     return OK;
   }
 
-  /** Ends the process if closing hangs. */
-  private void watchClosing() {
+  /** Ends the process if closing hangs, or the exit after it. */
+  private void watchTheEnd() {
     Stop.Reason reason = closing.join();
-    Duration limit = reason.fatal() ? FATAL_CLOSE : ORDERLY_CLOSE;
-    boolean inTime;
+    Duration limit = reason.fatal() ? limits.fatalClose : limits.orderlyClose;
     try {
-      inTime = closed.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+      if (!closed.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        LOG.error(
+            "{} ended without closing everything within {} s: {}",
+            name,
+            limit.toSeconds(),
+            reason.what());
+        process.halt(FAILED);
+      }
+      ended.await();
+      TimeUnit.MILLISECONDS.sleep(limits.exit.toMillis());
+      process.force();
     } catch (InterruptedException e) {
-      return; // nobody interrupts it but the end of the process
-    }
-    if (!inTime) {
-      LOG.error(
-          "{} ended without closing everything within {} s: {}",
-          name,
-          limit.toSeconds(),
-          reason.what());
-      Runtime.getRuntime().halt(FAILED);
+      Thread.currentThread().interrupt(); // nobody interrupts it but the end of the process
     }
   }
 
   private void onShutdown() {
     stop.request("signal to end");
     try {
-      if (!ended.await(ORDERLY_CLOSE.toMillis() + 1000, TimeUnit.MILLISECONDS)) {
-        Runtime.getRuntime().halt(FAILED);
+      if (!ended.await(limits.orderlyClose.toMillis() + 1000, TimeUnit.MILLISECONDS)) {
+        process.halt(FAILED);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     // The virtual machine would exit with 128 + the signal's number.
-    Runtime.getRuntime().halt(exitCode);
+    process.halt(exitCode);
   }
 
   private static void removeHook(Thread hook) {
@@ -163,6 +183,11 @@ public final class ServerRun {
   /** Messages of these kinds of failure say all; those of others need the kind's name. */
   private static String describeOne(Throwable failure) {
     String message = failure.getMessage();
+    if (failure instanceof OutOfMemoryError && message != null && message.contains("thread")) {
+      return "no more threads: the limit of processes (ulimit -u) or memory is too small ("
+          + message
+          + ")";
+    }
     String kind = failure.getClass().getSimpleName();
     if (message == null) {
       return kind;

@@ -4,18 +4,41 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
 import java.net.BindException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 class ServerRunTest {
   private final Stop stop = new Stop();
   private final List<String> closed = new ArrayList<>();
 
+  private final List<String> ends = new CopyOnWriteArrayList<>();
+  private final CountDownLatch forced = new CountDownLatch(1);
+  private ServerRun.Limits limits =
+      new ServerRun.Limits(Duration.ofDays(1), Duration.ofDays(1), Duration.ofDays(1));
+
   private int run(ServerRun.Body body) {
-    return new ServerRun("test", stop, body).run();
+    return new ServerRun("test", stop, body, new Recorded(), limits).run();
+  }
+
+  /** A process that hears of its end. */
+  private final class Recorded implements ProcessEnd {
+    @Override
+    public void halt(int exitCode) {
+      ends.add("halt " + exitCode);
+      forced.countDown();
+    }
+
+    @Override
+    public void force() {
+      ends.add("force");
+      forced.countDown();
+    }
   }
 
   @Test
@@ -61,6 +84,32 @@ class ServerRunTest {
                       throw new IOException("disk");
                     }));
     assertEquals(1, code);
+  }
+
+  @Test
+  void haltsIfClosingHangs() {
+    limits = new ServerRun.Limits(Duration.ofMillis(1), Duration.ofDays(1), Duration.ofDays(1));
+    stop.request("done");
+    int code = run(closer -> closer.add("part", forced::await));
+    assertEquals(0, code); // since here the process goes on
+    assertEquals(List.of("halt 1"), ends);
+  }
+
+  @Test
+  void forcesTheEndOfAProcessThatDoesNotExit() throws InterruptedException {
+    limits = new ServerRun.Limits(Duration.ofDays(1), Duration.ofDays(1), Duration.ofMillis(1));
+    stop.request("done");
+    assertEquals(0, run(closer -> {}));
+    forced.await();
+    assertEquals(List.of("force"), ends);
+  }
+
+  @Test
+  void saysWhatALackOfThreadsMeans() {
+    assertEquals(
+        "no more threads: the limit of processes (ulimit -u) or memory is too small (unable to"
+            + " create native thread)",
+        ServerRun.describe(new OutOfMemoryError("unable to create native thread")));
   }
 
   @Test

@@ -33,6 +33,9 @@ public final class StandaloneServer implements AutoCloseable {
   private List<String> wrapper = List.of();
   private @Nullable UnprivilegedUser owner;
 
+  /** Of the last successful start. */
+  private @Nullable Long started;
+
   /**
    * A server that is not started yet; {@code settings} go into its {@code conf/stele.properties}.
    */
@@ -99,7 +102,11 @@ public final class StandaloneServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return stele("start");
+    CommandResult result = stele("start");
+    if (result.exitCode() == 0) {
+      started = pid();
+    }
+    return result;
   }
 
   public CommandResult stop() {
@@ -227,19 +234,27 @@ public final class StandaloneServer implements AutoCloseable {
     Path pidFile = directory.resolve("stele.pid");
     try {
       if (Files.exists(pidFile)) {
-        long pid = Long.parseLong(Files.readString(pidFile).trim());
-        boolean ours =
-            ProcessHandle.of(pid)
-                .flatMap(process -> process.info().commandLine())
-                .map(line -> line.contains("stele"))
-                .orElse(false);
-        if (ours) {
-          signal(pid, "CONT");
-          kill9(pid);
-        }
+        end(Long.parseLong(Files.readString(pidFile).trim()));
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+    Long last = started;
+    if (last != null) { // one that hangs at its end has no such file
+      end(last);
+    }
+  }
+
+  /** Ends the process if it is this server. */
+  private void end(long pid) {
+    boolean ours =
+        ProcessHandle.of(pid)
+            .flatMap(process -> process.info().commandLine())
+            .map(line -> line.contains(directory.toString()))
+            .orElse(false);
+    if (ours) {
+      signal(pid, "CONT");
+      kill9(pid);
     }
   }
 }

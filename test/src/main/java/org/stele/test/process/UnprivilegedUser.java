@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -44,6 +45,32 @@ public final class UnprivilegedUser {
   /** What stands before a command to have it run as this user. */
   public List<String> command() {
     return List.of("setpriv", "--reuid=" + id, "--regid=" + id, "--clear-groups");
+  }
+
+  /** Command lines of this user's processes, without those that have ended. */
+  public List<String> processes() {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> all = Files.list(Path.of("/proc"))) {
+      for (Path process : all.filter(path -> isNumber(path.getFileName().toString())).toList()) {
+        try {
+          if (Files.getAttribute(process, "unix:uid").equals(id)) {
+            String line = Files.readString(process.resolve("cmdline")).replace('\0', ' ');
+            if (!line.isEmpty()) {
+              found.add(line);
+            }
+          }
+        } catch (IOException e) {
+          found.remove(process.toString()); // it has ended meanwhile
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return found;
+  }
+
+  private static boolean isNumber(String name) {
+    return name.chars().allMatch(Character::isDigit);
   }
 
   /** Gives a directory and all in it to this user. */

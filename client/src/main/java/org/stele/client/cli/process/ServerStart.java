@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
+import org.stele.client.cli.FailureText;
 import org.stele.client.instance.ServerProcess;
 
 /** Starts the server of a directory in the background and waits until it serves. */
@@ -68,7 +69,7 @@ final class ServerStart {
     do {
       Optional<ServerProcess> server = ServerProcess.find(directory);
       if (server.isPresent() && server.get().status() != null) {
-        Readiness readiness = Readiness.of(context, server.get());
+        Readiness readiness = ask(server.get());
         if (readiness.reason() == null) {
           return readiness;
         }
@@ -91,6 +92,22 @@ final class ServerStart {
             + reason
             + "; it goes on starting, 'stele status' tells how far it is, and its log is "
             + directory.resolve("logs").resolve("stele.log"));
+  }
+
+  /** A server that runs is not to be mistaken for one that did not start. */
+  private Readiness ask(ServerProcess server) {
+    try {
+      return Readiness.of(context, server);
+    } catch (OutOfMemoryError e) { // of threads, mostly, which count together with the server's
+      throw new CommandFailure(
+          "the server in "
+              + directory
+              + " runs (pid "
+              + server.pid()
+              + "), but this command cannot ask it whether it is ready: "
+              + FailureText.of(e),
+          e);
+    }
   }
 
   static void pause() {
