@@ -9,7 +9,8 @@ import org.stele.tserver.tablet.Tablet;
 
 /**
  * A tablet that the metadata has given to this server: what is known of its row, and how far its
- * opening has come. Thread-safe.
+ * opening has come. It is being opened from the beginning and in each attempt; between attempts it
+ * can be taken away, and then no attempt begins any more. Thread-safe.
  */
 final class OwnedTablet {
   private final String tabletId;
@@ -27,7 +28,13 @@ final class OwnedTablet {
   private @Nullable SteleException failure;
 
   @GuardedBy("this")
-  private int attempts;
+  private int failures;
+
+  @GuardedBy("this")
+  private boolean opening = true;
+
+  @GuardedBy("this")
+  private boolean takenAway;
 
   OwnedTablet(String tabletId) {
     this.tabletId = tabletId;
@@ -45,24 +52,39 @@ final class OwnedTablet {
     return record;
   }
 
-  /** An opening begins. Returns how many have failed before. */
-  synchronized int begin(TabletRecord newRecord) {
+  /** An attempt to open it begins; false: it was taken away meanwhile. */
+  synchronized boolean begin(TabletRecord newRecord) {
+    if (takenAway) {
+      return false;
+    }
     record = newRecord;
     replayedSequence = 0;
-    tablet = null;
-    return attempts++;
+    opening = true;
+    return true;
   }
 
   /** It is served. */
   synchronized void opened(Tablet newTablet, long newReplayedSequence) {
     tablet = newTablet;
     replayedSequence = newReplayedSequence;
+    opening = false;
     failure = null;
   }
 
-  /** It cannot be opened now. */
-  synchronized void failed(SteleException reason) {
+  /** The attempt has failed. Returns how many have. */
+  synchronized int failed(SteleException reason) {
+    opening = false;
     failure = reason;
+    return ++failures;
+  }
+
+  /** Takes it away for good; false: it is open, or just being opened. */
+  synchronized boolean takeAway() {
+    if (opening || tablet != null) {
+      return false;
+    }
+    takenAway = true;
+    return true;
   }
 
   /** Null while it is not open. */
@@ -70,7 +92,7 @@ final class OwnedTablet {
     return tablet;
   }
 
-  /** Why it could not be opened last time; null if it is open or was not tried. */
+  /** Why the last attempt failed; null if it is open or none has failed. */
   synchronized @Nullable SteleException failure() {
     return failure;
   }

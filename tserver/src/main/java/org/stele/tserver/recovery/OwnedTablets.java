@@ -25,17 +25,14 @@ public final class OwnedTablets {
     return byId.get(tabletId);
   }
 
-  /** False: it is there already. */
-  boolean add(String tabletId) {
-    return byId.putIfAbsent(tabletId, new OwnedTablet(tabletId)) == null;
+  /** A tablet that is to be opened; null: it is there already. */
+  @Nullable OwnedTablet add(String tabletId) {
+    OwnedTablet added = new OwnedTablet(tabletId);
+    return byId.putIfAbsent(tabletId, added) == null ? added : null;
   }
 
   void remove(OwnedTablet owner) {
     byId.remove(owner.tabletId(), owner);
-  }
-
-  void forget(String tabletId) {
-    byId.remove(tabletId);
   }
 
   /** How each of them is, by id. */

@@ -111,15 +111,16 @@ public final class TabletOpener implements Closeable {
 
   /** Begins to open tablets that the metadata gives to this server; never blocks. Idempotent. */
   public void open(List<String> tabletIds) {
-    List<String> users = new ArrayList<>();
+    List<OwnedTablet> users = new ArrayList<>();
     for (String tabletId : tabletIds) {
-      if (!owned.add(tabletId)) {
+      OwnedTablet added = owned.add(tabletId);
+      if (added == null) {
         continue;
       }
       if (tabletId.equals(MetadataSchema.TABLET_ID)) {
-        later(this::openRoot, 0);
+        later(() -> openRoot(added), 0);
       } else {
-        users.add(tabletId);
+        users.add(added);
       }
     }
     if (!users.isEmpty()) {
@@ -129,24 +130,36 @@ public final class TabletOpener implements Closeable {
 
   private void later(Runnable task, long delayMillis) {
     try {
-      var unused = threads.schedule(task, delayMillis, TimeUnit.MILLISECONDS);
+      var unused = threads.schedule(() -> run(task), delayMillis, TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       LOG.debug("no tablet is opened any more: the server stops", e);
     }
   }
 
-  private void openRoot() {
+  /** An Error would vanish in the task's future: it is handed to those who end the server. */
+  private static void run(Runnable task) {
     try {
-      openOne(store.rootTablet(), settings);
-    } catch (RuntimeException e) {
-      LOG.warn(
-          "the root could not be read; tablet {} is opened later", MetadataSchema.TABLET_ID, e);
-      owned.forget(MetadataSchema.TABLET_ID); // the coordinator commands it again
+      task.run();
+    } catch (Throwable e) {
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }
   }
 
+  private void openRoot(OwnedTablet owner) {
+    TabletRecord record;
+    try {
+      record = store.rootTablet();
+    } catch (RuntimeException e) {
+      LOG.warn("the root could not be read; tablet {} is opened later", owner.tabletId(), e);
+      owned.remove(owner); // the coordinator commands it again
+      return;
+    }
+    openOne(owner, record, settings);
+  }
+
   /** One walk over the metadata serves all tablets of the command. */
-  private void openUsers(List<String> tabletIds) {
+  private void openUsers(List<OwnedTablet> owners) {
     Map<String, TabletRecord> records = new HashMap<>();
     Map<String, TableRecord> tables = new HashMap<>();
     try {
@@ -157,30 +170,31 @@ public final class TabletOpener implements Closeable {
       }
       store.tables().forEach(table -> tables.put(table.id(), table));
     } catch (RuntimeException e) {
-      LOG.warn("the metadata could not be read; {} tablets are opened later", tabletIds.size(), e);
-      tabletIds.forEach(owned::forget); // the coordinator commands it again
+      LOG.warn("the metadata could not be read; {} tablets are opened later", owners.size(), e);
+      owners.forEach(owned::remove); // the coordinator commands it again
       return;
     }
-    for (String tabletId : tabletIds) {
-      TabletRecord record = records.get(tabletId);
+    for (OwnedTablet owner : owners) {
+      TabletRecord record = records.get(owner.tabletId());
       TableRecord table = record == null ? null : tables.get(record.tableId());
       if (record == null || table == null) {
-        LOG.warn("tablet {} is not this server's: not opened", tabletId);
-        owned.forget(tabletId);
+        LOG.warn("tablet {} is not this server's: not opened", owner.tabletId());
+        owned.remove(owner);
       } else {
-        later(() -> openOne(record, settings.with(table.settings())), 0);
+        later(() -> openOne(owner, record, settings.with(table.settings())), 0);
       }
     }
   }
 
   /** Opens a tablet, or tries it again later. */
-  private void openOne(TabletRecord record, Settings tableSettings) {
-    OwnedTablet owner = owned.get(record.tabletId());
-    if (owner == null || !session.equals(record.session())) {
-      owned.forget(record.tabletId());
+  private void openOne(OwnedTablet owner, TabletRecord record, Settings tableSettings) {
+    if (!session.equals(record.session())) {
+      owned.remove(owner);
       return;
     }
-    int failures = owner.begin(record);
+    if (!owner.begin(record)) {
+      return;
+    }
     opening.incrementAndGet();
     try {
       replayAndOpen(owner, record, tableSettings);
@@ -192,16 +206,17 @@ public final class TabletOpener implements Closeable {
               e,
               e.file(),
               e.offset()));
-      later(() -> again(record, tableSettings), DAMAGED_RETRY_MILLIS);
+      later(() -> again(owner, record, tableSettings), DAMAGED_RETRY_MILLIS);
     } catch (IOException | RuntimeException e) {
-      long delay = Math.min(RETRY_LEAST_MILLIS << Math.min(failures, 20), RETRY_MOST_MILLIS);
+      int failures =
+          owner.failed(
+              new SteleException(
+                  ErrorCode.UNAVAILABLE,
+                  "tablet " + record.tabletId() + " is not open yet: " + e.getMessage(),
+                  e));
+      long delay = Math.min(RETRY_LEAST_MILLIS << Math.min(failures - 1, 20), RETRY_MOST_MILLIS);
       LOG.warn("tablet {} is opened again in {} ms", record.tabletId(), delay, e);
-      owner.failed(
-          new SteleException(
-              ErrorCode.UNAVAILABLE,
-              "tablet " + record.tabletId() + " is not open yet: " + e.getMessage(),
-              e));
-      later(() -> again(record, tableSettings), delay);
+      later(() -> again(owner, record, tableSettings), delay);
     } finally {
       if (opening.decrementAndGet() == 0) {
         logs.forget();
@@ -210,18 +225,20 @@ public final class TabletOpener implements Closeable {
   }
 
   /** The row may have changed since: its files and references are read anew. */
-  private void again(TabletRecord before, Settings tableSettings) {
+  private void again(OwnedTablet owner, TabletRecord before, Settings tableSettings) {
+    TabletRecord now;
     try {
       boolean root = before.tabletId().equals(MetadataSchema.TABLET_ID);
-      TabletRecord now = root ? store.rootTablet() : store.tablet(before.row());
-      if (now == null || !session.equals(now.session()) || now.epoch() != before.epoch()) {
-        owned.forget(before.tabletId());
-      } else {
-        openOne(now, tableSettings);
-      }
+      now = root ? store.rootTablet() : store.tablet(before.row());
     } catch (RuntimeException e) {
       LOG.warn("the row of tablet {} could not be read", before.tabletId(), e);
-      later(() -> again(before, tableSettings), RETRY_MOST_MILLIS);
+      later(() -> again(owner, before, tableSettings), RETRY_MOST_MILLIS);
+      return;
+    }
+    if (now == null || !session.equals(now.session()) || now.epoch() != before.epoch()) {
+      owned.remove(owner);
+    } else {
+      openOne(owner, now, tableSettings);
     }
   }
 
@@ -242,18 +259,10 @@ public final class TabletOpener implements Closeable {
     }
     owner.opened(tablet, replayed);
     LOG.info("{} is open{}", tablet, replayed == 0 ? "" : ", with what was replayed from logs");
-    releaseLogs(tablet, record, replayed);
-  }
-
-  /** Sees to it that the logs of former servers are not needed for long. */
-  private void releaseLogs(Tablet tablet, TabletRecord record, long replayed) throws IOException {
-    if (replayed != 0) {
+    if (!record.logs().isEmpty()) {
+      // Logs of former servers are not to be needed for long. A flush that has nothing to write
+      // removes the references too, and is repeated until the metadata has taken it.
       parts.flusher().request(tablet);
-    } else if (!record.logs().isEmpty()) {
-      tablet
-          .environment()
-          .catalog()
-          .commitFlush(tablet.identity(), null, record.flushed(), record.timeFloor());
     }
   }
 
@@ -312,7 +321,7 @@ public final class TabletOpener implements Closeable {
     }
     Tablet tablet = owner.tablet();
     if (tablet == null) {
-      if (owner.failure() == null) {
+      if (!owner.takeAway()) {
         return CompletableFuture.failedFuture(
             new SteleException(
                 ErrorCode.UNAVAILABLE, "tablet " + tabletId + " is just being opened"));
