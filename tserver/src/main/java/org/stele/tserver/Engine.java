@@ -24,6 +24,7 @@ import org.stele.tserver.flush.FlushTriggers;
 import org.stele.tserver.flush.Flusher;
 import org.stele.tserver.lookup.LookupStage;
 import org.stele.tserver.memtable.Memtable;
+import org.stele.tserver.recovery.LogDirectories;
 import org.stele.tserver.recovery.MetadataFileCatalog;
 import org.stele.tserver.recovery.OwnedTablets;
 import org.stele.tserver.recovery.TabletOpener;
@@ -67,6 +68,7 @@ final class Engine {
   /**
    * What the engine stands on.
    *
+   * @param directories where logs lie
    * @param session of this server
    * @param log of users' tablets
    * @param metaLog of the metadata tablet
@@ -76,6 +78,7 @@ final class Engine {
       Settings settings,
       Clock clock,
       FileStore store,
+      LogDirectories directories,
       String session,
       WriteAheadLog log,
       WriteAheadLog metaLog,
@@ -132,6 +135,7 @@ final class Engine {
                 settings,
                 basis.metadata,
                 basis.store,
+                basis.directories,
                 owned,
                 tablets,
                 new TabletOpener.Parts(

@@ -8,6 +8,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.stele.client.location.MetadataSchema;
 import org.stele.core.coordination.Coordination;
 import org.stele.core.coordination.CoordinationException;
 import org.stele.core.coordination.InstanceRecord;
@@ -20,7 +21,8 @@ import org.stele.server.process.StartException;
 /**
  * Sees to it that ZooKeeper and the file store are of one instance. The store's file {@code
  * INSTANCE} holds its id; an instance that neither has is made. A store with data whose ZooKeeper
- * is empty, or of another instance, is refused: its data would be overwritten.
+ * is empty, or of another instance, is refused: its data would be overwritten. So is a store
+ * without data whose instance has served tablets: it is not the store that these were in.
  */
 final class InstanceIdentity {
   private static final Logger LOG = LoggerFactory.getLogger(InstanceIdentity.class);
@@ -61,6 +63,18 @@ final class InstanceIdentity {
               + "; this release reads format "
               + FORMAT);
     }
+    if (stored == null && hasServed(coordination, timeout)) {
+      stored = read(store); // another server may have made it since
+      if (stored == null) {
+        throw new StartException(
+            store.root()
+                + " holds no data, but instance "
+                + record.id()
+                + " at "
+                + coordination.connectString()
+                + " has some: mount or restore its file store, or name it in root.uri");
+      }
+    }
     if (stored == null) {
       write(store, record.id());
     } else if (!stored.equals(record.id())) {
@@ -74,6 +88,11 @@ final class InstanceIdentity {
               + record.id());
     }
     return record.id();
+  }
+
+  /** Whether a server of the instance ever had a tablet; each has made the store its own before. */
+  private static boolean hasServed(Coordination coordination, Duration timeout) {
+    return coordination.readRoot(timeout).value().columns().containsKey(MetadataSchema.EPOCH);
   }
 
   private static InstanceRecord make(Coordination coordination, String id, Duration timeout) {

@@ -4,15 +4,16 @@ import java.io.IOException;
 import org.stele.tserver.recovery.LogDirectories;
 
 /**
- * The log directory of this server. Closed after the logs: if nothing in them is needed any more,
- * or nothing ever came into them, the directory goes.
+ * The log directory of this server. Closed after the logs: if nothing ever came into them, the
+ * directory goes; if all that came is flushed, an empty one stays, which says that nothing is
+ * missing.
  */
 final class OwnLogs implements AutoCloseable {
   private final LogDirectories directories;
   private final String session;
 
-  /** True until tablets may come. */
-  private volatile boolean unneeded = true;
+  private volatile boolean needed;
+  private volatile boolean allFlushed;
 
   OwnLogs(LogDirectories directories, String session) {
     this.directories = directories;
@@ -21,18 +22,20 @@ final class OwnLogs implements AutoCloseable {
 
   /** From here on there may be tablets. */
   void needed() {
-    unneeded = false;
+    needed = true;
   }
 
   /** All tablets are flushed and closed. */
-  void unneeded() {
-    unneeded = true;
+  void allFlushed() {
+    allFlushed = true;
   }
 
   @Override
   public void close() throws IOException {
-    if (unneeded) {
+    if (!needed) {
       directories.deleteOwn(session);
+    } else if (allFlushed) {
+      directories.leaveEmpty(session);
     }
   }
 }

@@ -166,7 +166,15 @@ public final class TabletServer {
     Engine engine =
         new Engine(
             new Engine.Basis(
-                given.settings, clock, store, session, log, metaLog, metadata, this::holdsLease),
+                given.settings,
+                clock,
+                store,
+                directories,
+                session,
+                log,
+                metaLog,
+                metadata,
+                this::holdsLease),
             closer);
     ClientTabletCommands commands = new ClientTabletCommands(client, clock);
     Coordinator coordinating =
@@ -214,7 +222,7 @@ public final class TabletServer {
     exist(zookeeper, session);
     closer.add(
         "tablets",
-        new OpenTablets(engine.tablets, engine.opener, clock, given.stop, ownLogs::unneeded));
+        new OpenTablets(engine.tablets, engine.opener, clock, given.stop, ownLogs::allFlushed));
     closer.add("watch of servers", zookeeper.watchServers(coordinating::nudge));
     closer.add("coordinator", coordinating.start());
   }

@@ -41,6 +41,7 @@ import org.stele.core.file.CrashableFileStore;
 import org.stele.core.file.CrashableFileStore.Operation;
 import org.stele.core.file.FileStore;
 import org.stele.core.time.Clock;
+import org.stele.server.process.StartException;
 import org.stele.server.process.Stop;
 
 /** A whole server on a disk that forgets, fails and lies. */
@@ -204,19 +205,8 @@ class RecoveryTest {
     server.crash();
     String log = "wal/" + session + "/meta/00000001.wal";
     damage(log, TABLE);
-    CompletableFuture<MiniServer> starting =
-        CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return start();
-              } catch (Exception e) {
-                throw new CompletionException(e);
-              }
-            });
-    ServerStatusFile status =
-        Awaitility.await()
-            .atMost(Duration.ofSeconds(60))
-            .until(() -> ServerStatusFile.read(temp), found -> found != null);
+    CompletableFuture<MiniServer> starting = startLater();
+    ServerStatusFile status = awaitStatus();
     String fenced = log.replace(session, session + ".fenced");
     try (SteleClient client = SteleClient.connect(status.zookeeper())) {
       ServerStatus answer = client.servers().status(status.address());
@@ -264,10 +254,95 @@ class RecoveryTest {
     assertTrue(refused.getMessage().contains("ZooKeeper"), refused.getMessage());
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void refusesAStoreThatIsNotTheOneItsTabletsAreIn(boolean inOrder) throws Exception {
+    MiniServer server = start();
+    try (SteleClient client = server.client()) {
+      client.tables().create(TABLE);
+      put(client, 0, 20);
+    }
+    end(server, inOrder);
+    CrashableFileStore notMounted = new CrashableFileStore();
+    Exception refused =
+        assertThrows(
+            StartException.class, () -> MiniServer.start(temp, Map.of(), notMounted).close());
+    assertTrue(refused.getMessage().contains("holds no data"), refused.getMessage());
+    assertEquals(List.of(), names(notMounted, ""));
+    try (MiniServer again = start();
+        SteleClient client = again.client()) {
+      assertEquals(rows(20), read(client));
+    }
+  }
+
+  private static void end(MiniServer server, boolean inOrder) throws IOException {
+    if (inOrder) {
+      server.close();
+    } else {
+      server.crash();
+    }
+  }
+
+  @Test
+  void startsAgainIfItDiedBeforeItHadAnyTablet() throws Exception {
+    Exception died =
+        assertThrows(
+            IOException.class,
+            () -> {
+              disk.failAt(Operation.CREATE, "INSTANCE", 1, new IOException("the power is gone"));
+              start();
+            });
+    assertTrue(died.getMessage().contains("the power is gone"), died.getMessage());
+    start().close();
+  }
+
+  @Test
+  void logsThatAreNotThereAreNotTakenForNone() throws Exception {
+    MiniServer server = start();
+    String logs = "wal/" + server.server().session();
+    try (SteleClient client = server.client()) {
+      client.tables().create(TABLE);
+      put(client, 0, 20);
+    }
+    server.crash();
+    disk.rename(logs, "elsewhere");
+    CompletableFuture<MiniServer> starting = startLater();
+    ServerStatusFile status = awaitStatus();
+    try (SteleClient client = SteleClient.connect(status.zookeeper())) {
+      ServerStatus answer = client.servers().status(status.address());
+      assertFalse(answer.ready());
+      assertTrue(answer.notReadyReason().contains(logs + ".fenced"), answer.notReadyReason());
+    }
+    disk.rename("elsewhere", logs);
+    try (MiniServer again = starting.get(90, TimeUnit.SECONDS);
+        SteleClient client = again.client()) {
+      assertEquals(rows(20), read(client));
+    }
+  }
+
+  private CompletableFuture<MiniServer> startLater() {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            return start();
+          } catch (Exception e) {
+            throw new CompletionException(e);
+          }
+        });
+  }
+
+  private ServerStatusFile awaitStatus() {
+    return Awaitility.await()
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> ServerStatusFile.read(temp), found -> found != null);
+  }
+
   @Test
   void leavesNoFileOpen() throws Exception {
+    String session;
     try (MiniServer server = start();
         SteleClient client = server.client()) {
+      session = server.server().session();
       client.tables().create(TABLE, splits());
       put(client, 0, 50);
       client.tables().flush(TABLE);
@@ -276,7 +351,16 @@ class RecoveryTest {
       assertEquals(rows(100), read(client));
     }
     disk.assertNoOpenHandles();
-    assertEquals(List.of(), names(disk, "wal"));
+    assertEquals(List.of(session + ".fenced"), names(disk, "wal"));
+    assertEquals(List.of(), names(disk, "wal/" + session + ".fenced"));
+    String second;
+    try (MiniServer server = start()) {
+      second = server.server().session();
+      Awaitility.await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> names(disk, "wal"), List.of(second)::equals);
+    }
+    assertEquals(List.of(second + ".fenced"), names(disk, "wal"));
   }
 
   private static List<String> names(FileStore store, String directory) throws IOException {

@@ -10,7 +10,8 @@ import java.util.List;
 public interface LogFence {
   /**
    * Takes the logs of a session from its server, should it still run: from here on nothing is added
-   * to them.
+   * to them. If the logs are nowhere there were some, as far as anybody knows: its tablets are not
+   * to be opened without them.
    */
   FencedLogs fence(String session) throws IOException;
 
@@ -21,7 +22,7 @@ public interface LogFence {
   void delete(String session) throws IOException;
 
   /**
-   * What logs there are.
+   * What logs there are, or have been lost.
    *
    * @param data of users' tablets
    * @param meta of the metadata tablet

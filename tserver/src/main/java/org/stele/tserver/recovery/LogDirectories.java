@@ -1,7 +1,12 @@
 package org.stele.tserver.recovery;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.stele.core.file.CorruptFileException;
 import org.stele.core.file.FileStore;
 import org.stele.tserver.coordinator.LogFence;
 
@@ -12,12 +17,16 @@ import org.stele.tserver.coordinator.LogFence;
  *   wal/SESSION/data/NUMBER.wal          logs of a server
  *   wal/SESSION/meta/NUMBER.wal          its logs of the metadata tablet
  *   wal/SESSION.fenced/…                 the same after fencing: read, and deleted in the end
+ *   wal/SESSION.fenced                   empty: the server ended in order, nothing is in logs
  * </pre>
  *
  * <p>Fencing renames the directory. A server makes its logs without making directories, so from
- * then on it can begin no new log, and it ends. Thread-safe; every method may block.
+ * then on it can begin no new log, and it ends. As long as a tablet's row names a session, one of
+ * its two directories is there: if there is neither, logs were lost, or this is another store.
+ * Thread-safe; every method may block.
  */
 public final class LogDirectories implements LogFence {
+  private static final Logger LOG = LoggerFactory.getLogger(LogDirectories.class);
   private static final String ROOT = "wal";
   private static final String FENCED = ".fenced";
 
@@ -63,12 +72,53 @@ public final class LogDirectories implements LogFence {
 
   @Override
   public FencedLogs fence(String session) throws IOException {
-    String fenced = ROOT + "/" + session + FENCED;
-    String live = ROOT + "/" + session;
-    if (!store.exists(fenced) && store.exists(live)) {
-      store.rename(live, fenced);
+    if (!take(session)) {
+      LOG.error(
+          "{} has neither {} nor {}: the tablets of session {} wait for its logs",
+          store.root(),
+          live(session),
+          fenced(session),
+          session);
+      return new FencedLogs(true, true);
     }
     return new FencedLogs(settle(fencedData(session)), settle(fencedMeta(session)));
+  }
+
+  /**
+   * Fences a session again, so that its logs can be read.
+   *
+   * @throws CorruptFileException if they are nowhere
+   */
+  void requireFenced(String session) throws IOException {
+    if (!take(session)) {
+      throw new CorruptFileException(
+          fenced(session),
+          0,
+          "the directory with the logs of session "
+              + session
+              + " is missing; put it back, or make an empty one of this name to accept the loss");
+    }
+    settle(fencedData(session));
+    settle(fencedMeta(session));
+  }
+
+  /** Renames the directory of a session, unless that was done before; false: there is none. */
+  private boolean take(String session) throws IOException {
+    if (!store.exists(fenced(session))) {
+      if (!store.exists(live(session))) {
+        return store.exists(fenced(session)); // another server may just have been faster
+      }
+      store.rename(live(session), fenced(session));
+    }
+    return true;
+  }
+
+  private static String live(String session) {
+    return ROOT + "/" + session;
+  }
+
+  private static String fenced(String session) {
+    return live(session) + FENCED;
   }
 
   /** Fixes the ends of the logs of a directory; false: there are none. */
@@ -93,18 +143,38 @@ public final class LogDirectories implements LogFence {
   public void delete(String session) throws IOException {
     deleteTree(fencedData(session));
     deleteTree(fencedMeta(session));
-    store.delete(ROOT + "/" + session + FENCED);
+    store.delete(fenced(session));
   }
 
-  /** Deletes the logs of this server itself: all is flushed, and they are closed. */
+  /** Deletes the logs of this server itself, which never had a tablet. */
   public void deleteOwn(String session) throws IOException {
     deleteTree(data(session));
     deleteTree(meta(session));
-    store.delete(ROOT + "/" + session);
+    store.delete(live(session));
   }
 
+  /**
+   * Deletes the logs of this server itself: all is flushed, and they are closed. An empty directory
+   * stays, fenced, which says that nothing is missing. What another server has fenced meanwhile
+   * stays whole: it may be reading.
+   */
+  public void leaveEmpty(String session) throws IOException {
+    deleteTree(data(session));
+    deleteTree(meta(session));
+    try {
+      store.rename(live(session), fenced(session));
+    } catch (IOException e) {
+      if (!store.exists(fenced(session))) {
+        throw e;
+      }
+    }
+  }
+
+  /** The newest log first: each says that those before it are there. */
   private void deleteTree(String directory) throws IOException {
-    for (FileStore.Entry entry : store.list(directory)) {
+    List<FileStore.Entry> entries = new ArrayList<>(store.list(directory));
+    Collections.reverse(entries);
+    for (FileStore.Entry entry : entries) {
       store.delete(directory + "/" + entry.name());
     }
     store.delete(directory);

@@ -21,15 +21,21 @@ final class RecoveredLogs {
   private static final Logger LOG = LoggerFactory.getLogger(RecoveredLogs.class);
 
   private final FileStore store;
+  private final LogDirectories fence;
 
   @GuardedBy("this")
   private final Map<String, CompletableFuture<LogDirectory>> directories = new HashMap<>();
 
-  RecoveredLogs(FileStore store) {
+  RecoveredLogs(FileStore store, LogDirectories fence) {
     this.store = store;
+    this.fence = fence;
   }
 
-  /** The logs of a fenced session. */
+  /**
+   * The logs of a fenced session.
+   *
+   * @throws org.stele.core.file.CorruptFileException if they are nowhere
+   */
   LogDirectory of(String session, boolean meta) throws IOException {
     String directory =
         meta ? LogDirectories.fencedMeta(session) : LogDirectories.fencedData(session);
@@ -39,14 +45,15 @@ final class RecoveredLogs {
       reading = directories.putIfAbsent(directory, mine);
     }
     if (reading == null) {
-      read(directory, mine);
+      read(session, directory, mine);
       reading = mine;
     }
     return await(directory, reading);
   }
 
-  private void read(String directory, CompletableFuture<LogDirectory> result) {
+  private void read(String session, String directory, CompletableFuture<LogDirectory> result) {
     try {
+      fence.requireFenced(session);
       LogDirectory logs = LogDirectory.read(store, directory);
       logs.writeIndexes();
       LOG.info(

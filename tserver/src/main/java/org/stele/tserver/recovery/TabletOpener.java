@@ -79,19 +79,21 @@ public final class TabletOpener implements Closeable {
    * @param session of this server
    * @param settings of the server, over which tables have theirs
    * @param files where logs of former servers are
+   * @param fence takes logs from their servers
    */
   public TabletOpener(
       String session,
       Settings settings,
       MetadataStore store,
       FileStore files,
+      LogDirectories fence,
       OwnedTablets owned,
       TabletMap tablets,
       Parts parts) {
     this.session = session;
     this.settings = settings;
     this.store = store;
-    this.logs = new RecoveredLogs(files);
+    this.logs = new RecoveredLogs(files, fence);
     this.owned = owned;
     this.tablets = tablets;
     this.parts = parts;

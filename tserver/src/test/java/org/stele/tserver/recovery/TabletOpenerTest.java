@@ -88,6 +88,7 @@ class TabletOpenerTest {
         Settings.defaults(),
         metadata,
         engine.store,
+        new LogDirectories(engine.store, path -> {}),
         owned,
         tablets,
         new TabletOpener.Parts(environment, environment, engine.flusher, engine.compactor));
@@ -143,6 +144,26 @@ class TabletOpenerTest {
     awaitState(State.OPEN);
     opener.close("tablet2", false).join();
     assertNull(tablets.get("tablet2"));
+  }
+
+  @Test
+  void aTabletIsNotOpenedWithoutTheLogsOfItsFormerServer() throws IOException {
+    engine.store.rename("wal/dead.fenced", "elsewhere");
+    opener.open(List.of("tablet2"));
+    awaitState(State.FAILED);
+    assertTrue(reason().contains("wal/dead.fenced"), this::reason);
+    engine.store.rename("elsewhere", "wal/dead"); // as it was before it was fenced
+    awaitState(State.OPEN);
+    assertTrue(engine.store.exists("wal/dead.fenced"));
+  }
+
+  @Test
+  void anOperatorAcceptsThatLogsAreGoneByAnEmptyDirectory() throws IOException {
+    engine.store.rename("wal/dead.fenced", "elsewhere");
+    opener.open(List.of("tablet2"));
+    awaitState(State.FAILED);
+    engine.store.makeDirectory("wal/dead.fenced");
+    awaitState(State.OPEN);
   }
 
   private String reason() {
