@@ -1,5 +1,6 @@
 package org.stele.client;
 
+import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Set;
@@ -7,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.location.Locations;
 import org.stele.client.location.RemoteMetadata;
 import org.stele.client.retry.AttemptException;
@@ -25,6 +27,8 @@ import org.stele.core.coordination.CoordinationOptions;
 import org.stele.core.coordination.InstanceRecord;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.net.TlsContext;
+import org.stele.core.net.TlsOptions;
 import org.stele.core.time.Clock;
 
 /**
@@ -50,7 +54,11 @@ final class ClientCore implements AutoCloseable {
   private final Set<BatchWriter> writers = ConcurrentHashMap.newKeySet();
 
   private ClientCore(
-      ClientOptions options, Clock clock, Coordination coordination, InstanceRecord instance) {
+      ClientOptions options,
+      @Nullable TlsContext tls,
+      Clock clock,
+      Coordination coordination,
+      InstanceRecord instance) {
     this.options = options;
     this.clock = clock;
     this.coordination = coordination;
@@ -62,7 +70,8 @@ final class ClientCore implements AutoCloseable {
                 options.connectionsPerServer(),
                 options.maxReplyBytes(),
                 options.tenant(),
-                new SecureRandom().nextLong()),
+                new SecureRandom().nextLong(),
+                tls),
             clock,
             instance::id);
     this.tabletCalls = new TabletCalls(rpc);
@@ -76,6 +85,7 @@ final class ClientCore implements AutoCloseable {
   }
 
   static ClientCore connect(String zooKeeper, ClientOptions options, Clock clock) {
+    TlsContext tls = tlsContext(options);
     Coordination coordination =
         Coordination.start(
             new CoordinationOptions(
@@ -91,7 +101,7 @@ final class ClientCore implements AutoCloseable {
         throw new SteleException(
             ErrorCode.UNAVAILABLE, "there is no Stele instance at " + coordination.connectString());
       }
-      ClientCore core = new ClientCore(options, clock, coordination, instance);
+      ClientCore core = new ClientCore(options, tls, clock, coordination, instance);
       connected = true;
       return core;
     } catch (CoordinationException e) {
@@ -103,6 +113,15 @@ final class ClientCore implements AutoCloseable {
       if (!connected) {
         coordination.close();
       }
+    }
+  }
+
+  private static @Nullable TlsContext tlsContext(ClientOptions options) {
+    TlsOptions tls = options.tls();
+    try {
+      return tls == null ? null : TlsContext.forClient(tls);
+    } catch (IOException e) {
+      throw new SteleException(ErrorCode.BAD_REQUEST, String.valueOf(e.getMessage()), e);
     }
   }
 

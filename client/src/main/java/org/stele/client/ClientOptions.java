@@ -1,7 +1,10 @@
 package org.stele.client;
 
 import java.time.Duration;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.RetryOptions;
+import org.stele.core.net.TlsOptions;
 
 /**
  * How a {@link SteleClient} behaves. Immutable; every {@code with…} method returns a changed copy
@@ -19,6 +22,7 @@ public final class ClientOptions {
   private final int connectionsPerServer;
   private final int maxReplyBytes;
   private final String tenant;
+  private final @Nullable TlsOptions tls;
 
   private ClientOptions(
       Duration deadline,
@@ -28,7 +32,8 @@ public final class ClientOptions {
       RetryOptions retry,
       int connectionsPerServer,
       int maxReplyBytes,
-      String tenant) {
+      String tenant,
+      @Nullable TlsOptions tls) {
     this.deadline = deadline;
     this.attemptTimeout = attemptTimeout;
     this.connectTimeout = connectTimeout;
@@ -37,9 +42,10 @@ public final class ClientOptions {
     this.connectionsPerServer = connectionsPerServer;
     this.maxReplyBytes = maxReplyBytes;
     this.tenant = tenant;
+    this.tls = tls;
   }
 
-  /** Deadline 60 s, one attempt 10 s, two connections per server, no tenant. */
+  /** Deadline 60 s, one attempt 10 s, two connections per server, no tenant, no encryption. */
   public static ClientOptions defaults() {
     return new ClientOptions(
         Duration.ofSeconds(60),
@@ -49,7 +55,8 @@ public final class ClientOptions {
         RetryOptions.defaults(),
         2,
         256 << 20,
-        "");
+        "",
+        null);
   }
 
   /** The longest an operation may take, all its attempts together; 1 ms to 1 day. */
@@ -62,7 +69,8 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /**
@@ -79,7 +87,8 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /** The longest that setting up a connection may take; 1 ms to 1 day. */
@@ -92,7 +101,8 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /** The wanted timeout of the ZooKeeper session; 1 ms to 1 day. */
@@ -105,7 +115,8 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   public ClientOptions withRetry(RetryOptions newRetry) {
@@ -117,7 +128,8 @@ public final class ClientOptions {
         newRetry,
         connectionsPerServer,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /** Connections to each server, shared by all threads; 1 to 64. */
@@ -134,7 +146,8 @@ public final class ClientOptions {
         retry,
         connections,
         maxReplyBytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /** The largest reply that is accepted, in bytes; 64 KiB to 1 GiB. */
@@ -151,7 +164,8 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         bytes,
-        tenant);
+        tenant,
+        tls);
   }
 
   /** Whose work this is; servers share their capacity out between tenants. Empty: nobody's. */
@@ -168,7 +182,26 @@ public final class ClientOptions {
         retry,
         connectionsPerServer,
         maxReplyBytes,
-        newTenant);
+        newTenant,
+        tls);
+  }
+
+  /**
+   * Encrypts connections to servers: whom to trust, and the certificate to show, if servers want
+   * one. The name in a server's certificate must be the host that servers tell in {@code
+   * rpc.advertise.address}. The files are read when the client connects.
+   */
+  public ClientOptions withTls(TlsOptions newTls) {
+    return new ClientOptions(
+        deadline,
+        attemptTimeout,
+        connectTimeout,
+        sessionTimeout,
+        retry,
+        connectionsPerServer,
+        maxReplyBytes,
+        tenant,
+        Objects.requireNonNull(newTls));
   }
 
   public Duration deadline() {
@@ -201,6 +234,11 @@ public final class ClientOptions {
 
   public String tenant() {
     return tenant;
+  }
+
+  /** Null: connections are not encrypted. */
+  public @Nullable TlsOptions tls() {
+    return tls;
   }
 
   static Duration positive(String what, Duration duration) {

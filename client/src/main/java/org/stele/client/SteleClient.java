@@ -44,7 +44,8 @@ public final class SteleClient implements AutoCloseable {
    *
    * @param zooKeeper {@code host:port[,host:port…][/path]}; the path is {@code /stele} if not given
    * @throws org.stele.core.error.SteleException UNAVAILABLE if ZooKeeper is not reached, or has no
-   *     instance at the path, within the deadline
+   *     instance at the path, within the deadline; BAD_REQUEST if a file of the options cannot be
+   *     used
    */
   public static SteleClient connect(String zooKeeper) {
     return connect(zooKeeper, ClientOptions.defaults());

@@ -29,6 +29,7 @@ import org.stele.core.coordination.ServerRecord;
 import org.stele.core.coordination.SessionState;
 import org.stele.core.file.FileLock;
 import org.stele.core.file.FileStore;
+import org.stele.core.net.TlsOptions;
 import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 import org.stele.core.time.Clock;
@@ -157,7 +158,8 @@ public final class TabletServer {
                 given.settings.get(StandardSettings.WAL_QUEUE_BYTES),
                 LOG_CLOSE_LIMIT));
 
-    SteleClient client = closer.add("client", connectClient(zookeeper.connectString()));
+    SteleClient client =
+        closer.add("client", connectClient(zookeeper.connectString(), given.settings));
     MetadataStore metadata =
         new MetadataStore(
             new ClientMetadataTable(client, clock),
@@ -291,9 +293,12 @@ public final class TabletServer {
     }
   }
 
-  private static SteleClient connectClient(ConnectString connect) {
+  /** Every server is a client of the others, and of itself. */
+  private static SteleClient connectClient(ConnectString connect, Settings settings) {
+    ClientOptions options = ClientOptions.defaults().withDeadline(CLIENT_DEADLINE);
     return SteleClient.connect(
-        connect.toString(), ClientOptions.defaults().withDeadline(CLIENT_DEADLINE));
+        connect.toString(),
+        TlsOptions.isWanted(settings) ? options.withTls(TlsOptions.of(settings)) : options);
   }
 
   private static Supplier<String> batchIds(String session) {

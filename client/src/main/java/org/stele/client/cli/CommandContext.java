@@ -7,11 +7,17 @@ import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.ClientOptions;
 import org.stele.core.json.Json;
+import org.stele.core.net.TlsOptions;
+import org.stele.core.settings.ConfigLoader;
+import org.stele.core.settings.SettingException;
+import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 
 /**
@@ -128,7 +134,36 @@ public final class CommandContext {
 
   /** Connects to an instance by ZooKeeper's connect string. */
   public Session connect(String connectString, Duration timeout) {
-    return surroundings.connector().connect(connectString, timeout);
+    return surroundings.connector().connect(connectString, clientOptions().withDeadline(timeout));
+  }
+
+  /**
+   * How servers are connected to: with TLS if the settings of the distribution, of the instance's
+   * directory, or in the environment want it.
+   */
+  public ClientOptions clientOptions() {
+    try {
+      Settings settings = ConfigLoader.load(settingsFiles(), environment(), Map.of());
+      ClientOptions options = ClientOptions.defaults();
+      return TlsOptions.isWanted(settings) ? options.withTls(TlsOptions.of(settings)) : options;
+    } catch (SettingException e) {
+      throw new CommandFailure(String.valueOf(e.getMessage()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private List<Path> settingsFiles() {
+    List<Path> files = new ArrayList<>();
+    Path home = home();
+    if (home != null) {
+      files.add(home.resolve("conf").resolve("stele.properties"));
+    }
+    Path directory = target().directory();
+    if (directory != null) {
+      files.add(directory.resolve("conf").resolve("stele.properties"));
+    }
+    return files;
   }
 
   /** ZooKeeper's connect string of the instance. */
@@ -142,7 +177,7 @@ public final class CommandContext {
 
   /** Connects to an instance. */
   interface Connector {
-    Session connect(String connectString, Duration timeout);
+    Session connect(String connectString, ClientOptions options);
   }
 
   /** The process around a command: the real one, or that of a test. */

@@ -1,6 +1,5 @@
 package org.stele.client.cli;
 
-import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -32,9 +31,8 @@ final class SteleSession implements Session {
     this.client = client;
   }
 
-  static Session connect(String connectString, Duration timeout) {
-    return new SteleSession(
-        SteleClient.connect(connectString, ClientOptions.defaults().withDeadline(timeout)));
+  static Session connect(String connectString, ClientOptions options) {
+    return new SteleSession(SteleClient.connect(connectString, options));
   }
 
   @Override

@@ -10,6 +10,8 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import org.stele.core.net.Link;
 import org.stele.core.net.PlainLink;
+import org.stele.core.net.TlsContext;
+import org.stele.core.net.TlsLink;
 
 /**
  * A socket that never blocks, the link over it, and the selector in which its one reader waits. As
@@ -20,7 +22,9 @@ final class ClientSocket {
   private final SocketChannel channel;
   private final Selector selector;
   private final SelectionKey key;
-  private final Link link;
+
+  /** Written by the thread that makes the connection. */
+  private Link link;
 
   private ClientSocket(SocketChannel channel, Selector selector) throws IOException {
     this.channel = channel;
@@ -62,6 +66,13 @@ final class ClientSocket {
 
   boolean finishConnect() throws IOException {
     return channel.finishConnect();
+  }
+
+  /** From now on the link is an encrypted one, whose handshake is to come. */
+  TlsLink secure(TlsContext tls, ServerAddress address) {
+    TlsLink secured = tls.connected(channel, address.host(), address.port());
+    link = secured;
+    return secured;
   }
 
   /** For whoever reads and whoever writes. */

@@ -11,14 +11,17 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
+import javax.net.ssl.SSLException;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.net.TlsContext;
 import org.stele.core.time.Clock;
 import org.stele.core.wire.ReplyHeader;
 
 /**
- * Makes connections: resolves the name (each time anew), connects, and greets. What it opened it
- * closes if any of that fails. Thread-safe; blocks its caller up to the connect timeout.
+ * Makes connections: resolves the name (each time anew), connects, shakes hands if connections are
+ * encrypted, and greets. What it opened it closes if any of that fails. Thread-safe; blocks its
+ * caller up to the connect timeout.
  */
 final class Connector {
   private final RpcOptions options;
@@ -66,12 +69,18 @@ final class Connector {
           patience.await(socket, "connected");
         }
       }
+      TlsContext tls = options.tls();
+      if (tls != null) {
+        new TlsHandshake(socket, socket.secure(tls, address)).shake(patience);
+      }
       ReplyReader reader = new ReplyReader(options.maxReplyBytes());
       ReplyHeader answer =
           new Greeting(server, socket, reader, options.clientId(), instanceId.get())
               .exchange(patience);
       made = new Connection(server, clock, ioThreads, socket, reader, answer);
       return made;
+    } catch (SSLException e) {
+      throw TlsHandshake.denied(server, e);
     } catch (IOException | MalformedBytesException e) {
       throw AttemptException.notSent(server, "no connection: " + e, e);
     } finally {

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.ByteWriter;
+import org.stele.core.error.ErrorCode;
 import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.ReplyHeader;
 
@@ -59,6 +60,9 @@ final class Greeting {
     }
     ReplyHeader answer = new ReplyHeader();
     answer.decode(frames.get(0), 0, frames.get(0).length);
+    if (answer.isRefused() && answer.refusal().code() == ErrorCode.DENIED) {
+      throw AttemptException.replied(server, answer.refusal());
+    }
     if (answer.isRefused()) {
       throw AttemptException.notSent(
           server,

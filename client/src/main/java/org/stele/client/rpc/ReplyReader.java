@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.net.Link;
 import org.stele.core.wire.ReplyHeader;
@@ -17,6 +18,9 @@ import org.stele.core.wire.ReplyHeader;
 final class ReplyReader {
   private static final int BUFFER_BYTES = 128 << 10;
   private static final int FIRST_RESERVED_BYTES = 1 << 20;
+
+  /** How a TLS record begins that tells a failure. */
+  private static final int TLS_ALERT = 0x1503;
 
   private final int maxBytes;
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -60,6 +64,9 @@ final class ReplyReader {
       return false;
     }
     int length = buffer.getInt(buffer.position());
+    if (length >>> 16 == TLS_ALERT) {
+      throw new SSLException("the server answers with a TLS alert: it speaks TLS only (rpc.tls)");
+    }
     if (length < ReplyHeader.PLAIN_BYTES || length > maxBytes) {
       throw new IOException(
           "a reply of "

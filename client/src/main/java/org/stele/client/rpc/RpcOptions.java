@@ -1,6 +1,8 @@
 package org.stele.client.rpc;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.stele.core.net.TlsContext;
 
 /**
  * How connections are made and used.
@@ -10,10 +12,23 @@ import java.time.Duration;
  * @param maxReplyBytes a longer reply breaks its connection
  * @param tenant empty: none
  * @param clientId random, the same for the whole life of the client
+ * @param tls null: connections are not encrypted
  */
 public record RpcOptions(
     Duration connectTimeout,
     int connectionsPerServer,
     int maxReplyBytes,
     String tenant,
-    long clientId) {}
+    long clientId,
+    @Nullable TlsContext tls) {
+
+  /** Without encryption. */
+  public RpcOptions(
+      Duration connectTimeout,
+      int connectionsPerServer,
+      int maxReplyBytes,
+      String tenant,
+      long clientId) {
+    this(connectTimeout, connectionsPerServer, maxReplyBytes, tenant, clientId, null);
+  }
+}

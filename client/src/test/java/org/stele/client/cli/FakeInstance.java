@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.ClientOptions;
 import org.stele.client.ServerStatus;
 import org.stele.client.TableDescription;
 import org.stele.client.TabletInfo;
@@ -42,7 +43,7 @@ final class FakeInstance implements CommandContext.Connector {
   @Nullable String notReadyReason;
 
   @Override
-  public Session connect(String connectString, Duration timeout) {
+  public Session connect(String connectString, ClientOptions options) {
     connections.add(connectString);
     if (down) {
       throw new SteleException(

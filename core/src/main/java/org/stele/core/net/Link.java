@@ -14,6 +14,9 @@ public interface Link extends ByteChannel {
    */
   boolean hasInput();
 
+  /** Bytes that came and wait here for {@link #read}. For the reading thread. */
+  int heldInputBytes();
+
   /**
    * Writes what {@link #write} took and holds back, since the socket was full. For the writing
    * thread.

@@ -26,6 +26,11 @@ public final class PlainLink implements Link {
   }
 
   @Override
+  public int heldInputBytes() {
+    return 0;
+  }
+
+  @Override
   public int write(ByteBuffer from) throws IOException {
     return channel.write(from);
   }

@@ -35,7 +35,8 @@ public final class StandardSettings {
           "127.0.0.1:9641",
           SERVER,
           AT_RESTART,
-          "ZooKeeper servers of the instance, as host:port with commas between, and an optional /path.");
+          "ZooKeeper servers of the instance, as host:port with commas between, and an optional"
+              + " /path.");
   public static final Setting<Duration> ZOOKEEPER_SESSION_TIMEOUT =
       define(
           "zookeeper.session.timeout",
@@ -43,8 +44,8 @@ public final class StandardSettings {
           "30s",
           SERVER,
           AT_RESTART,
-          "How long ZooKeeper waits for a silent server before its tablets are given to others. Shorter: faster"
-              + " failover; longer: fewer false alarms.");
+          "How long ZooKeeper waits for a silent server before its tablets are given to others."
+              + " Shorter: faster failover; longer: fewer false alarms.");
   public static final Setting<String> ZOOKEEPER_BIND_ADDRESS =
       define(
           "zookeeper.bind.address",
@@ -60,7 +61,8 @@ public final class StandardSettings {
           "9641",
           SERVER,
           AT_RESTART,
-          "Port of the embedded ZooKeeper of a standalone server; 0 takes a free one (read it from `stele status`).");
+          "Port of the embedded ZooKeeper of a standalone server; 0 takes a free one (read it from"
+              + " `stele status`).");
   public static final Setting<String> ROOT_URI =
       define(
           "root.uri",
@@ -68,7 +70,8 @@ public final class StandardSettings {
           "",
           Setting.Scope.INSTANCE,
           AT_RESTART,
-          "Where sorted files and logs lie. Blank: the directory `store` of the instance directory.");
+          "Where sorted files and logs lie. Blank: the directory `store` of the instance"
+              + " directory.");
 
   // ---- Endpoint
 
@@ -103,8 +106,9 @@ public final class StandardSettings {
           "threaded_selector",
           SERVER,
           AT_RESTART,
-          "How connections are served: by a few threads (threaded_selector), by one (custom_hs_ha), by a thread for each"
-              + " (threadpool), or by a few with TLS (ssl); sasl is not there yet. Blank means the default.");
+          "How connections are served: by a few threads (threaded_selector), by one (custom_hs_ha),"
+              + " by a thread for each (threadpool), or by a few with TLS (ssl); sasl is not there"
+              + " yet. Blank means the default.");
   public static final Setting<Integer> RPC_SELECTORS =
       define(
           "rpc.selectors",
@@ -113,6 +117,67 @@ public final class StandardSettings {
           SERVER,
           AT_RESTART,
           "Selector threads of threaded_selector and ssl; 0 means max(2, cores / 4).");
+  public static final Setting<Boolean> RPC_TLS =
+      define(
+          "rpc.tls",
+          SettingType.bool(),
+          "false",
+          SERVER,
+          AT_RESTART,
+          "Whether connections are encrypted, with each type of server. Servers and the command"
+              + " line read the rpc.tls settings as clients, too.");
+  public static final Setting<String> RPC_TLS_CERTIFICATE =
+      define(
+          "rpc.tls.certificate",
+          file(),
+          "",
+          SERVER,
+          AT_RESTART,
+          "Certificate of this server or client, and those that lead to a trusted one: PEM, or"
+              + " PKCS12 if the name ends with .p12 or .pfx.");
+  public static final Setting<String> RPC_TLS_KEY =
+      define(
+          "rpc.tls.key",
+          file(),
+          "",
+          SERVER,
+          AT_RESTART,
+          "The certificate's private key (PEM, PKCS8). Blank: it is in the file of the"
+              + " certificate.");
+  public static final Setting<String> RPC_TLS_PASSWORD_FILE =
+      define(
+          "rpc.tls.password.file",
+          file(),
+          "",
+          SERVER,
+          AT_RESTART,
+          "File whose first line opens PKCS12 files and encrypted keys.");
+  public static final Setting<String> RPC_TLS_TRUST =
+      define(
+          "rpc.tls.trust",
+          file(),
+          "",
+          SERVER,
+          AT_RESTART,
+          "Certificates that vouch for the other side: PEM or PKCS12. Blank: those that the JDK"
+              + " trusts, for servers only.");
+  public static final Setting<ClientCertificates> RPC_TLS_CLIENT_CERTIFICATES =
+      define(
+          "rpc.tls.client.certificates",
+          SettingType.oneOf(ClientCertificates.class),
+          "none",
+          SERVER,
+          AT_RESTART,
+          "Whether clients need a certificate: none (not asked for), optional (checked if there is"
+              + " one), required.");
+  public static final Setting<Duration> RPC_TLS_HANDSHAKE_TIMEOUT =
+      define(
+          "rpc.tls.handshake.timeout",
+          duration("100ms", "10m"),
+          "8s",
+          SERVER,
+          AT_RESTART,
+          "A connection whose TLS handshake is not done within this time is closed.");
   public static final Setting<Integer> RPC_WORKERS =
       define(
           "rpc.workers",
@@ -128,7 +193,8 @@ public final class StandardSettings {
           "2048",
           SERVER,
           AT_RESTART,
-          "Most calls waiting for a worker; beyond it the call with the latest deadline is answered BUSY.");
+          "Most calls waiting for a worker; beyond it the call with the latest deadline is answered"
+              + " BUSY.");
   public static final Setting<Long> RPC_QUEUE_BYTES =
       define(
           "rpc.queue.bytes",
@@ -152,7 +218,8 @@ public final class StandardSettings {
           "128M",
           SERVER,
           AT_RESTART,
-          "Most bytes in the read buffers of all connections; beyond it connections are not read until there is room.");
+          "Most bytes in the read buffers of all connections; beyond it connections are not read"
+              + " until there is room.");
   public static final Setting<Long> RPC_REPLY_BYTES =
       define(
           "rpc.reply.bytes",
@@ -219,7 +286,8 @@ public final class StandardSettings {
           "128M",
           SERVER,
           AT_RESTART,
-          "A log of this size is closed and the next one begun. Larger: fewer files; smaller: less to replay.");
+          "A log of this size is closed and the next one begun. Larger: fewer files; smaller: less"
+              + " to replay.");
   public static final Setting<Long> WAL_QUEUE_BYTES =
       define(
           "wal.queue.bytes",
@@ -246,8 +314,8 @@ public final class StandardSettings {
           "192M",
           SERVER,
           AT_RESTART,
-          "Memory for writes not yet in sorted files, all tablets together; at three quarters the largest are flushed,"
-              + " at the whole writes wait, then get BUSY.");
+          "Memory for writes not yet in sorted files, all tablets together; at three quarters the"
+              + " largest are flushed, at the whole writes wait, then get BUSY.");
   public static final Setting<Long> MEMTABLE_TABLET_BYTES =
       define(
           "memtable.tablet.bytes",
@@ -322,7 +390,8 @@ public final class StandardSettings {
           "sync",
           TABLE,
           AT_ONCE,
-          "When writes are acknowledged: none (not logged), log, flush (with the operating system), sync (on disk).");
+          "When writes are acknowledged: none (not logged), log, flush (with the operating system),"
+              + " sync (on disk).");
   public static final Setting<Integer> TABLE_VERSIONS =
       define(
           "table.versions",
@@ -346,7 +415,8 @@ public final class StandardSettings {
           "8K",
           TABLE,
           AT_ONCE,
-          "Size of data blocks before compression. Smaller: cheaper lookups; larger: smaller files, faster scans.");
+          "Size of data blocks before compression. Smaller: cheaper lookups; larger: smaller files,"
+              + " faster scans.");
   public static final Setting<Integer> TABLE_FILTER_BITS =
       define(
           "table.file.filter.bits",
@@ -354,7 +424,8 @@ public final class StandardSettings {
           "10",
           TABLE,
           AT_ONCE,
-          "Bits per row of the filter that spares lookups of rows a file does not have; 0 makes none.");
+          "Bits per row of the filter that spares lookups of rows a file does not have; 0 makes"
+              + " none.");
   public static final Setting<Integer> TABLE_FILES_MAX =
       define(
           "table.files.max",
@@ -362,7 +433,8 @@ public final class StandardSettings {
           "10",
           TABLE,
           AT_ONCE,
-          "A tablet with more files is compacted before anything else; far above it writes slow down.");
+          "A tablet with more files is compacted before anything else; far above it writes slow"
+              + " down.");
 
   private StandardSettings() {}
 
@@ -392,6 +464,10 @@ public final class StandardSettings {
 
   private static SettingType<String> text(String rule, String pattern) {
     return SettingType.text(rule, Pattern.compile(pattern));
+  }
+
+  private static SettingType<String> file() {
+    return text("the full path of a file, or blank", "(|/.*)");
   }
 
   private static SettingType<String> host() {

@@ -291,6 +291,34 @@ final class CallDispatcher {
     }
   }
 
+  /** Answers a frame that came without TLS, where there must be TLS: it is not looked at. */
+  void refuseUnencrypted(Connection connection, byte[] array, int offset, int length) {
+    String reason = "this server speaks TLS only (rpc.tls)";
+    int firstByte = array[offset] & 0xff;
+    if (hasHeader(firstByte)) {
+      try {
+        header.decode(array, offset, length);
+        refuseAndFinish(connection, ErrorCode.DENIED, reason);
+      } catch (MalformedBytesException e) {
+        connection.junk(e.getMessage() + ", and without TLS");
+      }
+    } else if (MessageHeader.isProtocol(firstByte)) {
+      sendLastWords(connection, true, firstByte, reason);
+    } else {
+      connection.junk("it does not speak TLS");
+    }
+  }
+
+  /** For a client that speaks TLS, where there is none: it will find this to be no TLS. */
+  void refuseEncrypted(Connection connection) {
+    String reason = "the client speaks TLS, this server does not (rpc.tls)";
+    counters().junk.increment();
+    endpoint.junkLog().closed(connection.peer(), reason);
+    SteleException error = new SteleException(ErrorCode.DENIED, reason);
+    send(out -> ReplyHeader.encodeRefused(out, 0, bootId, nanos(), error));
+    connection.finish();
+  }
+
   /**
    * Answers a call whose frame is larger than is taken, as far as its begin tells who asked; then
    * the connection ends, since the rest of the frame would have to be read to find the next one.

@@ -8,6 +8,8 @@ import java.net.InetAddress;
  * @param address the peer's address
  * @param clientId random per client process; 0 for plain Thrift clients
  * @param tenant as the call header says, or empty; not yet authenticated
+ * @param certificate the name in the certificate that the client proved to be its own by TLS; or
+ *     empty
  * @param deadlineNanos on the server's {@link org.stele.core.time.Clock#nanos()}
  * @param attempt 1 for the first attempt
  * @param traceIdHigh trace id as the header says, or 0
@@ -17,6 +19,7 @@ public record Caller(
     InetAddress address,
     long clientId,
     String tenant,
+    String certificate,
     long deadlineNanos,
     int attempt,
     long traceIdHigh,

@@ -7,12 +7,17 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.ByteWriter;
+import org.stele.core.net.Link;
+import org.stele.core.net.PlainLink;
+import org.stele.core.net.TlsLink;
 
 /**
  * One client's connection: the frames it sent that are not taken yet, the calls that are not
- * answered yet, the replies it did not take yet, and the deadlines of all three.
+ * answered yet, the replies it did not take yet, and the deadlines of all three. If connections are
+ * encrypted it begins with a {@link Handshake}.
  *
  * <p>Its selector thread reads, takes frames and closes. Any thread answers, and asks the selector
  * thread for attention where that has to go on. States: open; closing (answers what is in flight,
@@ -48,10 +53,24 @@ final class Connection implements FrameDecoder.Sink {
   private final FrameDecoder frames;
   private final ReplyWriter replies;
 
-  // ---- Used by the selector thread
+  // ---- Used by the selector thread; the link also by whoever writes, through its writer
+  private Link link;
+
+  /** While it is not done. */
+  private @Nullable Handshake handshake;
+
+  /** It came without TLS where there must be TLS: all its frames are refused. */
+  private boolean isUnencrypted;
+
+  /** Bytes in the link that are counted as read. */
+  private int countedInputBytes;
+
   private @Nullable SelectionKey key;
   private int interest;
   private State state = State.OPEN;
+
+  /** Set before the first call. */
+  private String peerCertificate = "";
 
   /** The client's HELLO was answered: headers are understood. */
   boolean greeted;
@@ -93,9 +112,16 @@ final class Connection implements FrameDecoder.Sink {
     this.peer = peer;
     Endpoint endpoint = loop.endpoint();
     frames = new FrameDecoder(endpoint.limits().frameMaxBytes(), endpoint.readBudget());
+    TlsHandshakes handshakes = endpoint.handshakes();
+    if (handshakes == null) {
+      link = new PlainLink(channel);
+    } else {
+      TlsLink encrypted = handshakes.accepted(channel);
+      link = encrypted;
+      handshake = new Handshake(encrypted, this, handshakes);
+    }
     replies =
-        new ReplyWriter(
-            channel, this, endpoint.replyBudget(), endpoint.counters(), endpoint.clock());
+        new ReplyWriter(link, this, endpoint.replyBudget(), endpoint.counters(), endpoint.clock());
     activeNanos = endpoint.clock().nanos();
     nowNanos = activeNanos;
   }
@@ -106,6 +132,11 @@ final class Connection implements FrameDecoder.Sink {
 
   SocketChannel channel() {
     return channel;
+  }
+
+  /** The name in the client's certificate, or empty. */
+  String peerCertificate() {
+    return peerCertificate;
   }
 
   ReplyWriter replies() {
@@ -135,9 +166,13 @@ final class Connection implements FrameDecoder.Sink {
   /** Bytes, or the end of input, are there. */
   void read(ReadBuffer buffer, long now) throws IOException {
     if (state == State.LINGERING) {
-      if (buffer.read(channel, 0, buffer.array().length) < 0) {
+      if (buffer.drop(channel) < 0) {
         close();
       }
+      return;
+    }
+    if (handshake != null) {
+      shakeHands(handshake, now);
       return;
     }
     if (state != State.OPEN || frames.frameWaits()) {
@@ -151,23 +186,43 @@ final class Connection implements FrameDecoder.Sink {
       return;
     }
     beginTurn(now);
-    boolean partialBefore = frames.isPartial();
-    int count = frames.isGathering() ? gather(buffer) : readFrames(buffer);
-    if (count < 0) {
-      inputEnded = true;
-      finish();
-    } else if (count > 0) {
-      activeNanos = now;
-      if (!partialBefore) {
-        partialSinceNanos = now;
+    boolean partialBefore = isPartial();
+    try {
+      int count = frames.isGathering() ? gather(buffer) : readFrames(buffer);
+      if (count < 0) {
+        inputEnded = true;
+        finish();
+      } else if (count > 0) {
+        activeNanos = now;
       }
+    } catch (SSLException e) {
+      junk("TLS was broken: " + e.getMessage());
     }
+    if (!partialBefore) {
+      partialSinceNanos = now;
+    }
+    countInput();
     endTurn();
+  }
+
+  /** Whether part of a frame, or of an encrypted record, is there, and more of it must come. */
+  private boolean isPartial() {
+    return frames.isPartial()
+        || !frames.frameWaits() && link.heldInputBytes() > 0 && !link.hasInput();
+  }
+
+  /** What the link keeps counts like what the frames keep. */
+  private void countInput() {
+    int held = state == State.CLOSED ? 0 : link.heldInputBytes();
+    if (held != countedInputBytes) {
+      loop.endpoint().readBudget().add(held - countedInputBytes);
+      countedInputBytes = held;
+    }
   }
 
   private int readFrames(ReadBuffer buffer) throws IOException {
     int kept = frames.moveTo(buffer.array());
-    int count = buffer.read(channel, kept, buffer.array().length - kept);
+    int count = buffer.read(link, kept, buffer.array().length - kept);
     int taken = turnCalls;
     frames.offer(buffer.array(), kept + Math.max(0, count), this);
     if (turnCalls > taken) {
@@ -177,15 +232,57 @@ final class Connection implements FrameDecoder.Sink {
   }
 
   private int gather(ReadBuffer buffer) throws IOException {
-    int count = buffer.read(channel, 0, frames.gatherable(buffer.array().length));
+    int count = buffer.read(link, 0, frames.gatherable(buffer.array().length));
     if (count > 0) {
       frames.gather(buffer.array(), count, this);
     }
     return count;
   }
 
+  private void shakeHands(Handshake shaking, long now) {
+    switch (shaking.advance()) {
+      case DONE -> {
+        handshake = null;
+        peerCertificate = shaking.peerCertificate();
+        activeNanos = now;
+        partialSinceNanos = now;
+        countInput();
+        if (link.hasInput()) { // the first call came with the last message of the handshake
+          loop.goOnLater(this);
+        }
+      }
+      case NOT_TLS -> speakPlainly(shaking.receivedBytes(), now);
+      case FAILED -> {
+        handshake = null;
+        finish();
+        linger(now);
+      }
+      case GONE -> close();
+      case WAITING -> {}
+    }
+    updateInterest();
+  }
+
+  /** The client must be told in its own language that it has to speak TLS. */
+  private void speakPlainly(byte[] received, long now) {
+    handshake = null;
+    isUnencrypted = true;
+    link = new PlainLink(channel);
+    replies.setLink(link);
+    beginTurn(now);
+    byte[] buffer = loop.readBuffer().array();
+    System.arraycopy(received, 0, buffer, 0, received.length);
+    frames.offer(buffer, received.length, this);
+    partialSinceNanos = now;
+    endTurn();
+  }
+
   /** The socket has room for replies. */
   void write() throws IOException {
+    if (handshake != null) {
+      shakeHands(handshake, loop.endpoint().clock().nanos());
+      return;
+    }
     if (replies.isBlocked()) {
       loop.endpoint().blocked().remove(this);
       replies.resume();
@@ -194,9 +291,13 @@ final class Connection implements FrameDecoder.Sink {
   }
 
   /** Something that this connection waits for may have happened. */
-  void goOn(long now) {
+  void goOn(long now) throws IOException {
     if (broken) {
       close();
+      return;
+    }
+    if (handshake != null) {
+      shakeHands(handshake, now);
       return;
     }
     if (waitsForMemory) {
@@ -212,8 +313,16 @@ final class Connection implements FrameDecoder.Sink {
       partialSinceNanos = now;
       endTurn();
     }
+    if (isReadable() && link.hasInput()) {
+      read(loop.readBuffer(), now);
+    }
     endIfAnswered(now);
     updateInterest();
+  }
+
+  /** Whether bytes that come, or are in the link, would be taken. */
+  private boolean isReadable() {
+    return state == State.OPEN && !frames.frameWaits() && !waitsForMemory;
   }
 
   private void beginTurn(long now) {
@@ -229,7 +338,7 @@ final class Connection implements FrameDecoder.Sink {
     ReplyScratch scratch = loop.scratch();
     flushTurn(scratch);
     scratch.turnOf = null;
-    if (turnOver && state == State.OPEN) {
+    if (state == State.OPEN && (turnOver || isReadable() && link.hasInput())) {
       loop.goOnLater(this);
     }
     if (!frames.isGathering()) {
@@ -298,12 +407,20 @@ final class Connection implements FrameDecoder.Sink {
   @Override
   public void frame(byte[] array, int offset, int length, boolean owned) {
     turnCalls++;
+    if (isUnencrypted) {
+      loop.dispatcher().refuseUnencrypted(this, array, offset, length);
+      return;
+    }
     loop.dispatcher().dispatch(this, array, offset, length, owned);
   }
 
   @Override
   public void notFrames(byte[] array, int offset, int length, String reason) {
-    if (!loop.dispatcher().answerUnframed(this, array, offset, length)) {
+    if (isUnencrypted) {
+      junk("it does not speak TLS: " + reason);
+    } else if (TlsLink.looksLikeTls(array, offset, length)) {
+      loop.dispatcher().refuseEncrypted(this);
+    } else if (!loop.dispatcher().answerUnframed(this, array, offset, length)) {
       junk(reason);
     }
   }
@@ -337,6 +454,11 @@ final class Connection implements FrameDecoder.Sink {
     }
   }
 
+  /** Whether only its usual deadlines count: it neither shakes hands nor lingers. */
+  boolean isSettled() {
+    return state == State.OPEN && handshake == null;
+  }
+
   /** Whether nothing of it is in flight. */
   boolean isQuiet() {
     return inFlight.get() == 0 && replies.isDone();
@@ -347,7 +469,7 @@ final class Connection implements FrameDecoder.Sink {
     state = State.LINGERING;
     lingerSinceNanos = now;
     try {
-      channel.shutdownOutput();
+      link.endOutput();
     } catch (IOException e) {
       close();
     }
@@ -364,6 +486,12 @@ final class Connection implements FrameDecoder.Sink {
     Endpoint endpoint = loop.endpoint();
     endpoint.blocked().remove(this);
     endpoint.giveBackPrecedence(this);
+    countInput();
+    try {
+      link.close();
+    } catch (IOException e) { // closed it is, whatever the operating system says
+      endpoint.counters().loopFailures.increment();
+    }
     loop.closed(this);
   }
 
@@ -376,6 +504,11 @@ final class Connection implements FrameDecoder.Sink {
       if (now - lingerSinceNanos > LINGER_NANOS) {
         close();
       }
+    } else if (handshake != null) {
+      if (now - activeNanos > limits.handshakeNanos()) {
+        endpoint().counters().handshakeFailures.increment();
+        late = "no TLS handshake within rpc.tls.handshake.timeout";
+      }
     } else if (replies.isBlocked()) {
       if (now - replies.progressNanos() > limits.writeNanos()) {
         late =
@@ -383,7 +516,7 @@ final class Connection implements FrameDecoder.Sink {
                 + replies.unsentBytes()
                 + " bytes) for rpc.write.timeout";
       }
-    } else if (frames.isPartial() && now - partialSinceNanos > limits.partialNanos()) {
+    } else if (isPartial() && now - partialSinceNanos > limits.partialNanos()) {
       late = "a frame was not whole within rpc.partial.timeout";
     } else if (now - activeNanos > limits.idleNanos() + patience(limits)) {
       late = "no call for rpc.idle.timeout";
@@ -417,11 +550,7 @@ final class Connection implements FrameDecoder.Sink {
     if (key == null || state == State.CLOSED) {
       return;
     }
-    int wanted = replies.isBlocked() ? SelectionKey.OP_WRITE : 0;
-    if (state == State.LINGERING
-        || state == State.OPEN && !frames.frameWaits() && !waitsForMemory) {
-      wanted |= SelectionKey.OP_READ;
-    }
+    int wanted = handshake != null ? handshake.interest() : interestInFrames();
     if (wanted != interest) {
       interest = wanted;
       try {
@@ -432,7 +561,17 @@ final class Connection implements FrameDecoder.Sink {
     }
   }
 
+  private int interestInFrames() {
+    int wanted = replies.isBlocked() ? SelectionKey.OP_WRITE : 0;
+    return state == State.LINGERING || isReadable() ? wanted | SelectionKey.OP_READ : wanted;
+  }
+
   // ---- Any thread
+
+  /** Has {@link #goOn} called soon. */
+  void attend() {
+    loop.attend(this);
+  }
 
   /** A call begins; on the selector thread. */
   void begin(boolean plain) {

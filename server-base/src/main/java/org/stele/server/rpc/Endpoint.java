@@ -27,10 +27,16 @@ final class Endpoint {
    */
   private final AtomicReference<@Nullable Connection> precedence = new AtomicReference<>();
 
+  private final @Nullable TlsHandshakes handshakes;
   private volatile boolean closing;
 
-  Endpoint(RpcLimits limits, Clock clock, RpcCounters counters) {
+  /**
+   * @param handshakes null: connections are not encrypted
+   */
+  Endpoint(
+      RpcLimits limits, Clock clock, RpcCounters counters, @Nullable TlsHandshakes handshakes) {
     this.limits = limits;
+    this.handshakes = handshakes;
     this.clock = clock;
     this.counters = counters;
     junkLog = new JunkLog(clock);
@@ -64,6 +70,11 @@ final class Endpoint {
 
   Set<Connection> blocked() {
     return blocked;
+  }
+
+  /** Null if connections are not encrypted. */
+  @Nullable TlsHandshakes handshakes() {
+    return handshakes;
   }
 
   /** From now on calls are answered UNAVAILABLE. */

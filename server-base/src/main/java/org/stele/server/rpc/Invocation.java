@@ -210,6 +210,7 @@ final class Invocation implements Call {
         connection.peer().getAddress(),
         clientId,
         tenant,
+        connection.peerCertificate(),
         deadlineNanos,
         attempt,
         traceIdHigh,

@@ -2,7 +2,8 @@ package org.stele.server.rpc;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
+import java.nio.channels.SocketChannel;
+import org.stele.core.net.Link;
 
 /**
  * Where the bytes of one read lie until their frames are taken. The socket reads into a direct
@@ -23,8 +24,13 @@ final class ReadBuffer {
     return array;
   }
 
+  /** Reads and forgets what comes on a socket; -1 at the end of the input. */
+  int drop(SocketChannel from) throws IOException {
+    return from.read(direct.clear());
+  }
+
   /** One read of at most {@code length} bytes; -1 at the end of the input. */
-  int read(ReadableByteChannel from, int offset, int length) throws IOException {
+  int read(Link from, int offset, int length) throws IOException {
     direct.clear().limit(length);
     int count = from.read(direct);
     if (count > 0) {

@@ -3,8 +3,8 @@ package org.stele.server.rpc;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.SocketChannel;
 import org.stele.core.data.ByteWriter;
+import org.stele.core.net.Link;
 import org.stele.core.time.Clock;
 
 /**
@@ -22,7 +22,9 @@ final class ReplyWriter {
 
   private static final int FIRST_BYTES = 4 << 10;
 
-  private final SocketChannel channel;
+  /** Replaced at most once, before the first reply. */
+  private volatile Link link;
+
   private final Connection connection;
   private final ByteBudget budget;
   private final RpcCounters counters;
@@ -43,7 +45,10 @@ final class ReplyWriter {
 
   private int sentTo;
 
-  /** Bytes in both buffers; changed under the lock. */
+  /** As {@link #sending}: bytes that the link took and the socket did not. */
+  private int heldBackBytes;
+
+  /** Bytes in both buffers and in the link; changed under the lock. */
   private volatile int unsentBytes;
 
   /** Whether the selector thread has the turn, since the socket is full. */
@@ -53,16 +58,17 @@ final class ReplyWriter {
   private volatile long progressNanos;
 
   ReplyWriter(
-      SocketChannel channel,
-      Connection connection,
-      ByteBudget budget,
-      RpcCounters counters,
-      Clock clock) {
-    this.channel = channel;
+      Link link, Connection connection, ByteBudget budget, RpcCounters counters, Clock clock) {
+    this.link = link;
     this.connection = connection;
     this.budget = budget;
     this.counters = counters;
     this.clock = clock;
+  }
+
+  /** From now on writes to another link. */
+  void setLink(Link newLink) {
+    link = newLink;
   }
 
   int unsentBytes() {
@@ -102,7 +108,7 @@ final class ReplyWriter {
     }
     try {
       int written = write(array, offset, length);
-      if (written < length) {
+      if (written < length || link.heldBackBytes() > 0) {
         waitForRoom(array, offset + written, length - written);
       } else {
         writeQueued();
@@ -177,10 +183,9 @@ final class ReplyWriter {
   private boolean writeSending() throws IOException {
     int written = write(sending.array(), sentTo, sending.length() - sentTo);
     sentTo += written;
-    synchronized (this) {
-      addUnsentLocked(-written);
-    }
-    if (sentTo < sending.length()) {
+    link.flush();
+    countUnsent(-written);
+    if (sentTo < sending.length() || heldBackBytes > 0) {
       becomeBlocked();
       return false;
     }
@@ -200,10 +205,17 @@ final class ReplyWriter {
     sending.clear();
     sending.writeBytes(array, offset, length);
     sentTo = 0;
-    synchronized (this) {
-      addUnsentLocked(length);
-    }
+    countUnsent(length);
     becomeBlocked();
+  }
+
+  /** Has the turn: so many bytes more, and what the link holds back. */
+  private void countUnsent(int bytes) {
+    int before = heldBackBytes;
+    heldBackBytes = link.heldBackBytes();
+    synchronized (this) {
+      addUnsentLocked(bytes + heldBackBytes - before);
+    }
   }
 
   private void becomeBlocked() {
@@ -221,7 +233,7 @@ final class ReplyWriter {
       int count = Math.min(length - done, buffer.capacity());
       buffer.clear();
       buffer.put(array, offset + done, count).flip();
-      int written = channel.write(buffer);
+      int written = link.write(buffer);
       done += written;
       if (written < count) {
         break;

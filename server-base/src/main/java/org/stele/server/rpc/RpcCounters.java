@@ -34,6 +34,12 @@ public final class RpcCounters {
   /** Connections closed because their clients do not take their replies. */
   final LongAdder stuck = new LongAdder();
 
+  /** TLS handshakes done. */
+  final LongAdder handshakes = new LongAdder();
+
+  /** Connections closed because of their TLS handshake. */
+  final LongAdder handshakeFailures = new LongAdder();
+
   /** Calls begun on selector threads. */
   final LongAdder inline = new LongAdder();
 
@@ -82,6 +88,8 @@ public final class RpcCounters {
     all.put("rpc.accept.failures", acceptFailures.sum());
     all.put("rpc.bytes.read", bytesRead.sum());
     all.put("rpc.bytes.written", bytesWritten.sum());
+    all.put("rpc.tls.handshakes", handshakes.sum());
+    all.put("rpc.tls.handshake.failures", handshakeFailures.sum());
     all.put("rpc.inline", inline.sum());
     all.put("rpc.handed.on", handedOn.sum());
     all.put("rpc.busy", busy.sum());

@@ -25,17 +25,16 @@ record RpcLimits(
     long idleNanos,
     long partialNanos,
     long writeNanos,
+    long handshakeNanos,
     long deadlineDefaultNanos,
     long deadlineMaxNanos) {
 
   static RpcLimits of(Settings settings) {
     ServerType type = settings.get(StandardSettings.RPC_SERVER_TYPE);
-    if (type == ServerType.SASL || type == ServerType.SSL) {
+    if (type == ServerType.SASL) {
       throw new IllegalArgumentException(
-          "rpc.server.type = "
-              + type.text()
-              + " is not available in this release; use threaded_selector, custom_hs_ha or"
-              + " threadpool");
+          "rpc.server.type = sasl is not available in this release, which has no authentication;"
+              + " use threaded_selector, custom_hs_ha, threadpool or ssl");
     }
     return new RpcLimits(
         type,
@@ -50,6 +49,7 @@ record RpcLimits(
         nanos(settings, StandardSettings.RPC_IDLE_TIMEOUT),
         nanos(settings, StandardSettings.RPC_PARTIAL_TIMEOUT),
         nanos(settings, StandardSettings.RPC_WRITE_TIMEOUT),
+        nanos(settings, StandardSettings.RPC_TLS_HANDSHAKE_TIMEOUT),
         nanos(settings, StandardSettings.RPC_DEADLINE_DEFAULT),
         nanos(settings, StandardSettings.RPC_DEADLINE_MAX));
   }

@@ -14,7 +14,7 @@ import org.stele.core.time.Clock;
 /**
  * The endpoint of a server: accepts connections, reads frames, queues, runs and answers calls. Owns
  * the threads {@code rpc-accept}, {@code rpc-select-N} (or {@code rpc-connection-N}), {@code
- * rpc-worker-N} and {@code rpc-system-N}.
+ * rpc-worker-N}, {@code rpc-system-N} and {@code rpc-tls-N}.
  *
  * <pre>
  *   Acceptor → ServingThreads: SelectorLoop (Connection, FrameDecoder) → CallDispatcher → [CallQueue, WorkerPool] → handler → ReplyWriter
@@ -36,6 +36,7 @@ public final class RpcServer implements AutoCloseable {
   private final Endpoint endpoint;
   private final WorkerPool users;
   private final WorkerPool system;
+  private final @Nullable TlsHandshakes handshakes;
   private final ServingThreads threads;
 
   @GuardedBy("this")
@@ -52,7 +53,8 @@ public final class RpcServer implements AutoCloseable {
    * @param instanceId told to clients, which may expect another one
    * @param bootId random per run of the process: deadlines made for another run are refused
    * @throws IllegalArgumentException if {@code rpc.server.type} is one that is not available
-   * @throws IOException if the operating system gives no selector
+   * @throws IOException if the operating system gives no selector; or naming the file that TLS
+   *     cannot use
    */
   public RpcServer(Settings settings, Methods methods, Clock clock, String instanceId, long bootId)
       throws IOException {
@@ -69,7 +71,8 @@ public final class RpcServer implements AutoCloseable {
             Math.max(MIN_SYSTEM_CALLS, limits.queueCalls() / SYSTEM_SHARE),
             limits.queueBytes() / SYSTEM_SHARE,
             clock);
-    endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system));
+    handshakes = TlsHandshakes.wanted(settings);
+    endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system), handshakes);
     Supplier<CallDispatcher> dispatchers =
         () -> new CallDispatcher(endpoint, table, users, system, instanceId, bootId);
     threads =
@@ -134,6 +137,9 @@ public final class RpcServer implements AutoCloseable {
     endpoint.beginClosing();
     users.close();
     system.close();
+    if (handshakes != null) {
+      handshakes.close();
+    }
     if (acceptor == null) {
       threads.end();
       return;

@@ -31,8 +31,8 @@ final class SelectorLoop implements Runnable {
   private static final long MIN_TICK_MILLIS = 20;
   private static final long MAX_TICK_MILLIS = 1000;
 
-  /** Of a loop for one connection: thousands of them may sleep, and each tick costs. */
-  private static final long MAX_TICK_MILLIS_FOR_ONE = 5000;
+  /** Where thousands of threads sleep, each for one connection: each tick costs. */
+  private static final long MAX_REST_MILLIS = 5000;
 
   private static final long MEMORY_WAIT_MILLIS = 10;
   private static final long NANOS_PER_MILLI = 1_000_000;
@@ -52,6 +52,7 @@ final class SelectorLoop implements Runnable {
   private final LongConsumer onTick;
   private final boolean forOne;
   private final long tickMillis;
+  private final long restMillis;
 
   // ---- Used by the selector thread
   private Selector selector;
@@ -88,12 +89,8 @@ final class SelectorLoop implements Runnable {
     RpcLimits limits = endpoint.limits();
     long shortest =
         Math.min(limits.idleNanos(), Math.min(limits.partialNanos(), limits.writeNanos()));
-    tickMillis =
-        Math.max(
-            MIN_TICK_MILLIS,
-            Math.min(
-                forOne ? MAX_TICK_MILLIS_FOR_ONE : MAX_TICK_MILLIS,
-                shortest / NANOS_PER_MILLI / 4));
+    restMillis = tickMillis(shortest, MAX_REST_MILLIS);
+    tickMillis = tickMillis(Math.min(shortest, limits.handshakeNanos()), MAX_TICK_MILLIS);
     lastTickNanos = endpoint.clock().nanos();
     wokeAtNanos = lastTickNanos;
   }
@@ -121,6 +118,10 @@ final class SelectorLoop implements Runnable {
 
   CallDispatcher dispatcher() {
     return dispatcher;
+  }
+
+  private static long tickMillis(long shortestNanos, long most) {
+    return Math.max(MIN_TICK_MILLIS, Math.min(most, shortestNanos / NANOS_PER_MILLI / 4));
   }
 
   // ---- Any thread
@@ -225,7 +226,21 @@ final class SelectorLoop implements Runnable {
     if (!memoryWaiters.isEmpty()) {
       return MEMORY_WAIT_MILLIS;
     }
-    return phase == Phase.SERVING ? tickMillis : MIN_TICK_MILLIS;
+    return phase == Phase.SERVING ? tickMillis() : MIN_TICK_MILLIS;
+  }
+
+  /** How long deadlines may go unwatched. */
+  private long tickMillis() {
+    return forOne && areSettled() ? restMillis : tickMillis;
+  }
+
+  private boolean areSettled() {
+    for (SelectionKey key : selector.keys()) {
+      if (!((Connection) key.attachment()).isSettled()) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private boolean hasWork() {
@@ -274,7 +289,7 @@ final class SelectorLoop implements Runnable {
   private void goOn(Connection connection) {
     try {
       connection.goOn(endpoint.clock().nanos());
-    } catch (CancelledKeyException e) {
+    } catch (CancelledKeyException | IOException e) {
       dropTurn(connection);
     } catch (Throwable e) { // as above
       report(e);
@@ -323,7 +338,7 @@ final class SelectorLoop implements Runnable {
 
   private void tick() {
     long now = endpoint.clock().nanos();
-    if (now - lastTickNanos < tickMillis * NANOS_PER_MILLI) {
+    if (now - lastTickNanos < tickMillis() * NANOS_PER_MILLI) {
       return;
     }
     lastTickNanos = now;
@@ -409,6 +424,10 @@ final class SelectorLoop implements Runnable {
     } catch (Throwable e) { // no memory to tell: the counter has it
       endpoint.counters().loopFailures.increment();
     }
+  }
+
+  ReadBuffer readBuffer() {
+    return turn().read();
   }
 
   private TurnBuffers turn() {

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.apache.thrift.TBase;
+import org.apache.thrift.transport.TSocket;
 import org.awaitility.Awaitility;
 import org.stele.core.settings.Settings;
 import org.stele.core.thrift.LookupRequest;
@@ -43,6 +44,11 @@ final class EndpointFixture implements AutoCloseable {
 
   RawClient connect() throws IOException {
     return new RawClient(server.address());
+  }
+
+  /** For clients of libthrift. */
+  TSocket thriftSocket() throws Exception {
+    return new TSocket(connect().socket);
   }
 
   RawClient greeted() throws IOException {

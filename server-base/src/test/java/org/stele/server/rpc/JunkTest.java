@@ -132,9 +132,7 @@ class JunkTest extends EveryServerKind {
   void unframedClientsAreToldWhy() throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start()) {
       for (boolean compact : new boolean[] {true, false}) {
-        try (TSocket socket =
-            new TSocket("127.0.0.1", endpoint.server.address().getPort(), 20_000)) {
-          socket.open();
+        try (TSocket socket = endpoint.thriftSocket()) {
           TProtocol protocol = compact ? new TCompactProtocol(socket) : new TBinaryProtocol(socket);
           TApplicationException e =
               assertThrows(
@@ -158,10 +156,7 @@ class JunkTest extends EveryServerKind {
   @Test
   void theOldBinaryProtocolIsToldWhy() throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start();
-        TFramedTransport framed =
-            new TFramedTransport(
-                new TSocket("127.0.0.1", endpoint.server.address().getPort(), 20_000))) {
-      framed.open();
+        TFramedTransport framed = new TFramedTransport(endpoint.thriftSocket())) {
       TProtocol old = new TBinaryProtocol(framed, false, false);
       TApplicationException e =
           assertThrows(

@@ -19,7 +19,6 @@ import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.protocol.TCompactProtocol;
 import org.apache.thrift.protocol.TMultiplexedProtocol;
 import org.apache.thrift.protocol.TProtocol;
-import org.apache.thrift.transport.TSocket;
 import org.apache.thrift.transport.TTransport;
 import org.apache.thrift.transport.layered.TFramedTransport;
 import org.junit.jupiter.api.Test;
@@ -35,10 +34,7 @@ import org.stele.core.wire.MessageHeader;
 /** Thrift clients that know nothing of the call header. */
 class PlainThriftTest extends EveryServerKind {
   private static TTransport open(EndpointFixture endpoint) throws Exception {
-    TSocket socket = new TSocket("127.0.0.1", endpoint.server.address().getPort(), 20_000);
-    TTransport framed = new TFramedTransport(socket);
-    framed.open();
-    return framed;
+    return new TFramedTransport(endpoint.thriftSocket());
   }
 
   private static TProtocol protocol(TTransport transport, boolean compact) {

@@ -6,7 +6,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
+import javax.net.ssl.SSLException;
 import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
@@ -17,11 +19,19 @@ import org.stele.core.wire.ReplyHeader;
 import org.stele.core.wire.StructReader;
 import org.stele.core.wire.StructWriter;
 
-/** A socket with frames, headers and messages, each of which the test may spoil. */
+/**
+ * A socket with frames, headers and messages, each of which the test may spoil; with TLS if the
+ * endpoints of the test have it.
+ */
 final class RawClient implements AutoCloseable {
   private static final int TIMEOUT_MILLIS = 20_000;
 
-  final Socket socket = new Socket();
+  /** What goes over the network. */
+  final Socket network = new Socket();
+
+  /** What frames are written to: the same, or TLS on it. */
+  final Socket socket;
+
   final ByteWriter out = new ByteWriter();
   final ReplyHeader reply = new ReplyHeader();
   final MessageHeader message = new MessageHeader();
@@ -36,11 +46,12 @@ final class RawClient implements AutoCloseable {
 
   RawClient(InetSocketAddress address, int receiveBuffer) throws IOException {
     if (receiveBuffer > 0) {
-      socket.setReceiveBufferSize(receiveBuffer);
+      network.setReceiveBufferSize(receiveBuffer);
     }
-    socket.setTcpNoDelay(true);
-    socket.setSoTimeout(TIMEOUT_MILLIS);
-    socket.connect(address, TIMEOUT_MILLIS);
+    network.setTcpNoDelay(true);
+    network.setSoTimeout(TIMEOUT_MILLIS);
+    network.connect(address, TIMEOUT_MILLIS);
+    socket = EndpointFixture.kind.isEncrypted() ? TestTls.over(network, null) : network;
     in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 64 << 10));
   }
 
@@ -180,7 +191,7 @@ final class RawClient implements AutoCloseable {
       while (in.read() >= 0) {
         count++;
       }
-    } catch (java.net.SocketException e) { // a reset is an end, too
+    } catch (SocketException | SSLException e) { // a reset is an end, too
       return count;
     }
     return count;
@@ -188,8 +199,8 @@ final class RawClient implements AutoCloseable {
 
   /** Closes with RST. */
   void reset() throws IOException {
-    socket.setSoLinger(true, 0);
-    socket.close();
+    network.setSoLinger(true, 0);
+    network.close();
   }
 
   @Override

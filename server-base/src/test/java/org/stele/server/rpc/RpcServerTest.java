@@ -453,7 +453,7 @@ class RpcServerTest extends EveryServerKind {
 
   @Test
   void serverTypesThatAreNotThereAreRefused() throws Exception {
-    for (String type : List.of("ssl", "sasl")) {
+    for (String type : List.of("sasl")) {
       IllegalArgumentException e =
           assertThrows(
               IllegalArgumentException.class,

@@ -6,7 +6,13 @@ import java.util.Map;
 enum ServerKind {
   THREADED_SELECTOR,
   CUSTOM_HS_HA,
-  THREADPOOL;
+  THREADPOOL,
+  SSL,
+  THREADPOOL_WITH_TLS;
+
+  boolean isEncrypted() {
+    return this == SSL || this == THREADPOOL_WITH_TLS;
+  }
 
   Map<String, String> settings() {
     return switch (this) {
@@ -14,6 +20,8 @@ enum ServerKind {
           Map.of("rpc.server.type", "threaded_selector", "rpc.selectors", "2");
       case CUSTOM_HS_HA -> Map.of("rpc.server.type", "custom_hs_ha");
       case THREADPOOL -> Map.of("rpc.server.type", "threadpool");
+      case SSL -> TestTls.settings("ssl");
+      case THREADPOOL_WITH_TLS -> TestTls.settings("threadpool");
     };
   }
 }

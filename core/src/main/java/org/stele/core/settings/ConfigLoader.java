@@ -1,4 +1,4 @@
-package org.stele.server.process;
+package org.stele.core.settings;
 
 import java.io.IOException;
 import java.io.Reader;
@@ -10,9 +10,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
-import org.stele.core.settings.SettingException;
-import org.stele.core.settings.Settings;
-import org.stele.core.settings.StandardSettings;
 
 /**
  * Reads settings from where operators write them; later sources win: the file {@code

@@ -1,4 +1,4 @@
-package org.stele.server.process;
+package org.stele.core.settings;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,9 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.stele.core.settings.SettingException;
-import org.stele.core.settings.Settings;
-import org.stele.core.settings.StandardSettings;
 
 class ConfigLoaderTest {
   @TempDir Path temp;
