@@ -193,8 +193,8 @@ public final class StandardSettings {
           "2048",
           SERVER,
           AT_RESTART,
-          "Most calls waiting for a worker; beyond it the call with the latest deadline is answered"
-              + " BUSY.");
+          "Most calls waiting for a worker; beyond it the call with the latest deadline of whoever has"
+              + " most is answered BUSY.");
   public static final Setting<Long> RPC_QUEUE_BYTES =
       define(
           "rpc.queue.bytes",
@@ -203,6 +203,24 @@ public final class StandardSettings {
           SERVER,
           AT_RESTART,
           "Most bytes of calls waiting for a worker.");
+  public static final Setting<Boolean> RPC_TENANT_TRUSTED =
+      define(
+          "rpc.tenant.trusted",
+          SettingType.bool(),
+          "false",
+          SERVER,
+          AT_RESTART,
+          "Whether the tenant that a call names is who shares the workers with others; else it is the client's address.");
+  public static final Setting<String> RPC_TENANT_WEIGHTS =
+      define(
+          "rpc.tenant.weights",
+          text(
+              "NAME=WEIGHT with commas between, weights from 1 to 1000; or blank",
+              "(|[^,=\\s]+=([1-9][0-9]{0,2}|1000)(,[^,=\\s]+=([1-9][0-9]{0,2}|1000))*)"),
+          "",
+          SERVER,
+          AT_RESTART,
+          "Shares of tenants or client addresses in the workers' time when all want more; 1 for who is not named.");
   public static final Setting<Long> RPC_FRAME_MAX =
       define(
           "rpc.frame.max",
@@ -371,7 +389,7 @@ public final class StandardSettings {
           "200ms",
           SERVER,
           AT_RESTART,
-          "A scan answers with what it has after this time, so that it cannot hold up others.");
+          "A scan answers with what it has after this time, or after 10 ms while other calls wait, so that it cannot hold them up.");
   public static final Setting<Duration> FILES_GRACE =
       define(
           "files.grace",

@@ -10,6 +10,12 @@ import org.stele.core.error.SteleException;
 public interface Call {
   Caller caller();
 
+  /**
+   * Whether other calls wait for a worker now: a call that can be done in parts should end its part
+   * soon. Cheap.
+   */
+  boolean othersWait();
+
   /** Answers with the method's result structure, whose success field is set. Never blocks. */
   void reply(TBase<?, ?> result);
 

@@ -83,6 +83,10 @@ final class CallDispatcher {
     return endpoint.clock().nanos();
   }
 
+  boolean isTenantTrusted() {
+    return endpoint.limits().tenantTrusted();
+  }
+
   int frameMaxBytes() {
     return endpoint.limits().frameMaxBytes();
   }
@@ -93,7 +97,16 @@ final class CallDispatcher {
 
   /** Hands a call to a worker of its class. */
   void submit(Invocation call) {
-    (call.isSystem() ? system : users).submit(call);
+    poolOf(call).submit(call);
+  }
+
+  /** Whether calls of its class wait for a worker. */
+  boolean othersWait(Invocation call) {
+    return poolOf(call).waiting() > 0;
+  }
+
+  private WorkerPool poolOf(Invocation call) {
+    return call.isSystem() ? system : users;
   }
 
   // ---- Frames

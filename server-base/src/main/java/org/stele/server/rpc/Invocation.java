@@ -20,9 +20,12 @@ import org.stele.core.wire.SteleErrors;
  * One call, from its frame to its answer. Begun by a selector thread, run there or on a worker,
  * answered by any thread; only the first answer counts.
  */
-final class Invocation implements Call {
+final class Invocation implements Call, CallQueue.Waiting {
   private static final VarHandle ANSWERED = answeredHandle();
   private static final byte[] NO_FRAME = new byte[0];
+
+  /** What a call costs itself while it waits. */
+  private static final int OWN_BYTES = 256;
 
   // ---- Set before it is handed on
   private final Connection connection;
@@ -45,8 +48,11 @@ final class Invocation implements Call {
   private byte[] frame = NO_FRAME;
   private int bodyOffset;
   private int bodyEnd;
-  private long queueNumber;
+  private int heldBytes;
   private boolean system;
+
+  /** Of the reply, with its length; written by the thread that answers. */
+  private volatile int replyBytes;
 
   // ---- Used by all threads
   @SuppressWarnings("UnusedVariable") // through ANSWERED
@@ -87,6 +93,7 @@ final class Invocation implements Call {
     frame = newFrame;
     bodyOffset = newBodyOffset;
     bodyEnd = newBodyEnd;
+    heldBytes = newFrame.length + OWN_BYTES;
   }
 
   ServedMethod<?> method() {
@@ -97,18 +104,33 @@ final class Invocation implements Call {
     return !withHeader;
   }
 
-  long deadlineNanos() {
+  @Override
+  public long deadlineNanos() {
     return deadlineNanos;
   }
 
-  /** When the client first tried, for the order of waiting calls. */
-  long firstAttemptNanos() {
+  @Override
+  public long firstAttemptNanos() {
     return firstAttemptNanos;
   }
 
-  /** Bytes that it holds while it waits, with what it costs itself. */
-  int frameBytes() {
-    return frame.length + 256;
+  /** The frame, with what the call costs itself. */
+  @Override
+  public int heldBytes() {
+    return heldBytes;
+  }
+
+  /** The tenant that the header names, where that is trusted, else the peer's address. */
+  @Override
+  public Object principal() {
+    return dispatcher.isTenantTrusted() && !tenant.isEmpty()
+        ? tenant
+        : connection.peer().getAddress();
+  }
+
+  /** Bytes of it and of its reply, as far as there is one. */
+  long bytesMoved() {
+    return (long) heldBytes + replyBytes;
   }
 
   /** Whether it belongs to the class that users' load never refuses. */
@@ -118,14 +140,6 @@ final class Invocation implements Call {
 
   void setSystem(boolean nowSystem) {
     system = nowSystem;
-  }
-
-  long queueNumber() {
-    return queueNumber;
-  }
-
-  void setQueueNumber(long number) {
-    queueNumber = number;
   }
 
   // ---- Running
@@ -215,6 +229,11 @@ final class Invocation implements Call {
         attempt,
         traceIdHigh,
         traceIdLow);
+  }
+
+  @Override
+  public boolean othersWait() {
+    return dispatcher.othersWait(this);
   }
 
   @Override
@@ -311,6 +330,7 @@ final class Invocation implements Call {
     ByteWriter out = inTurn ? scratch.turnReplies() : scratch.emptyReply();
     int begin = out.length();
     encode(out, begin, body, scratch);
+    replyBytes = out.length() - begin;
     if (inTurn) {
       return;
     }

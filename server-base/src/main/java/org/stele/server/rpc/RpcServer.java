@@ -63,13 +63,19 @@ public final class RpcServer implements AutoCloseable {
     MethodTable table = new MethodTable(methods);
     users =
         new WorkerPool(
-            "rpc-worker", limits.workers(), limits.queueCalls(), limits.queueBytes(), clock);
+            "rpc-worker",
+            limits.workers(),
+            limits.queueCalls(),
+            limits.queueBytes(),
+            new Weights(limits.tenantWeights())::of,
+            clock);
     system =
         new WorkerPool(
             "rpc-system",
             Math.max(MIN_SYSTEM_WORKERS, limits.workers() / SYSTEM_SHARE),
             Math.max(MIN_SYSTEM_CALLS, limits.queueCalls() / SYSTEM_SHARE),
             limits.queueBytes() / SYSTEM_SHARE,
+            principal -> 1,
             clock);
     handshakes = TlsHandshakes.wanted(settings);
     endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system), handshakes);

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
@@ -23,8 +24,6 @@ import org.stele.core.time.Clock;
  */
 final class WorkerPool {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
-  private static final int MIN_RETRY_MILLIS = 10;
-  private static final int MAX_RETRY_MILLIS = 5000;
 
   private final String role;
   private final int maxThreads;
@@ -33,7 +32,7 @@ final class WorkerPool {
   private final Condition threadEnded = lock.newCondition();
 
   @GuardedBy("lock")
-  private final CallQueue queue;
+  private final CallQueue<Invocation> queue;
 
   /** The last to become idle is the first to be woken. */
   @GuardedBy("lock")
@@ -49,22 +48,36 @@ final class WorkerPool {
   @GuardedBy("lock")
   private boolean closed;
 
+  @GuardedBy("lock")
+  private final RetryTimes retryTimes;
+
+  /** The size of the queue, written under the lock. */
+  private volatile int waiting;
+
   /** Smoothed time that a call takes; races do no harm. */
   private volatile long serviceNanos = 1_000_000;
 
   /**
    * @param role the name of its threads, before a number
+   * @param weights of principals
    */
-  WorkerPool(String role, int maxThreads, int maxCalls, long maxBytes, Clock clock) {
+  WorkerPool(
+      String role,
+      int maxThreads,
+      int maxCalls,
+      long maxBytes,
+      ToDoubleFunction<Object> weights,
+      Clock clock) {
     this.role = role;
     this.maxThreads = maxThreads;
     this.clock = clock;
-    queue = new CallQueue(maxCalls, maxBytes);
+    queue = new CallQueue<>(maxCalls, maxBytes, maxThreads, weights);
+    retryTimes = new RetryTimes(clock.nanos());
   }
 
   /** Has the call run, or answers it if there is no room. */
   void submit(Invocation call) {
-    List<Invocation> evicted = List.of();
+    List<Invocation> refused = List.of();
     Worker woken = null;
     boolean unavailable = false;
     lock.lock();
@@ -75,11 +88,12 @@ final class WorkerPool {
         woken = idle.pop();
         woken.given = call;
       } else if (workers.size() >= maxThreads || !startLocked(call)) {
-        evicted = new ArrayList<>(1);
+        refused = new ArrayList<>(1);
         if (workers.isEmpty()) { // no thread could be made, so none would ever come for it
-          evicted.add(call);
+          refused.add(call);
         } else {
-          queue.add(call, evicted);
+          queue.add(call, clock.nanos(), serviceNanos, refused);
+          waiting = queue.size();
         }
       }
     } finally {
@@ -91,7 +105,7 @@ final class WorkerPool {
     if (unavailable) {
       call.refuse(shuttingDown());
     }
-    refuseBusy(evicted);
+    refuseBusy(refused);
   }
 
   /** Starts a worker with its first call; false if the operating system gives no thread. */
@@ -109,12 +123,9 @@ final class WorkerPool {
     return true;
   }
 
-  private void refuseBusy(List<Invocation> evicted) {
-    if (evicted.isEmpty()) {
-      return;
-    }
-    int retryAfter = retryAfterMillis();
-    for (Invocation call : evicted) {
+  private void refuseBusy(List<Invocation> refused) {
+    for (Invocation call : refused) {
+      int retryAfter = retryAfterMillis();
       call.refuse(
           SteleException.busy(
               "all "
@@ -126,10 +137,13 @@ final class WorkerPool {
     }
   }
 
-  /** About the time until half of what waits now is done. */
   private int retryAfterMillis() {
-    long millis = waiting() * serviceNanos / maxThreads / 2_000_000;
-    return (int) Math.max(MIN_RETRY_MILLIS, Math.min(MAX_RETRY_MILLIS, millis));
+    lock.lock();
+    try {
+      return retryTimes.next(clock.nanos(), serviceNanos / maxThreads);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Answers the calls whose deadline is over, also while no worker is free. */
@@ -138,19 +152,16 @@ final class WorkerPool {
     lock.lock();
     try {
       queue.pollExpired(now, expired);
+      waiting = queue.size();
     } finally {
       lock.unlock();
     }
     expired.forEach(Invocation::expire);
   }
 
+  /** How many calls wait. */
   int waiting() {
-    lock.lock();
-    try {
-      return queue.size();
-    } finally {
-      lock.unlock();
-    }
+    return waiting;
   }
 
   int threads() {
@@ -164,13 +175,12 @@ final class WorkerPool {
 
   /** Answers what waits, and lets workers end when they have finished their calls. Idempotent. */
   void close() {
-    List<Invocation> waiting = new ArrayList<>();
+    List<Invocation> unserved;
     lock.lock();
     try {
       closed = true;
-      for (Invocation call = queue.poll(); call != null; call = queue.poll()) {
-        waiting.add(call);
-      }
+      unserved = queue.drain();
+      waiting = 0;
       for (Worker worker : idle) {
         worker.wake();
       }
@@ -178,7 +188,7 @@ final class WorkerPool {
     } finally {
       lock.unlock();
     }
-    waiting.forEach(call -> call.refuse(shuttingDown()));
+    unserved.forEach(call -> call.refuse(shuttingDown()));
   }
 
   /** Interrupts workers that are still at their last call. */
@@ -216,10 +226,19 @@ final class WorkerPool {
   private @Nullable Invocation next(Worker worker) {
     lock.lock();
     try {
-      Invocation call = queue.poll();
-      if (call != null || closed) {
-        return call;
+      CallQueue.Taken<Invocation> last = worker.taken;
+      if (last != null) {
+        queue.ran(last, worker.lastNanos, last.call().bytesMoved());
       }
+      worker.taken = queue.poll();
+      if (worker.taken != null) {
+        waiting = queue.size();
+        return worker.taken.call();
+      }
+      if (closed) {
+        return null;
+      }
+      queue.idle();
       worker.given = null;
       idle.push(worker);
     } finally {
@@ -265,6 +284,12 @@ final class WorkerPool {
     /** The next call, handed over by {@link #submit}; null while idle. */
     private volatile @Nullable Invocation given;
 
+    /** The call it is at, if that had to wait. Used by the worker, under the lock. */
+    private CallQueue.@Nullable Taken<Invocation> taken;
+
+    /** How long its last call took. */
+    private long lastNanos;
+
     Worker(int number, Invocation first) {
       this.number = number;
       given = first;
@@ -290,8 +315,9 @@ final class WorkerPool {
     private void work(Invocation call) {
       long begin = clock.nanos();
       call.runOnWorker(begin);
+      lastNanos = clock.nanos() - begin;
       long service = serviceNanos;
-      serviceNanos = service + ((clock.nanos() - begin - service) >> 3);
+      serviceNanos = service + ((lastNanos - service) >> 3);
       Thread.interrupted(); // meant for the call that has ended
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,6 +125,77 @@ class OverloadTest extends EveryServerKind {
       assertEquals(List.of("runs"), List.copyOf(endpoint.service.scanOrder));
       assertEquals(1, endpoint.count("rpc.expired"));
     }
+  }
+
+  @Test
+  void principalsTakeTurns() throws Exception {
+    RawClient[] clients = new RawClient[1];
+    try (EndpointFixture endpoint = busyEndpoint(new ManualClock(0, START), clients);
+        RawClient light = RawClient.greetedFrom("127.0.0.2", endpoint.server.address())) {
+      RawClient heavy = clients[0];
+      for (int i = 1; i <= 3; i++) {
+        heavy.call(due(i, 10), "scan", EndpointFixture.scan("heavy"));
+      }
+      heavy.flush();
+      endpoint.await("rpc.queue.calls", 3);
+      light.call(due(10, 30), "scan", EndpointFixture.scan("light")).flush();
+      endpoint.await("rpc.queue.calls", 4);
+      endpoint.service.scanPermits.release(5);
+      for (int i = 0; i < 4; i++) {
+        heavy.readReply();
+      }
+      light.readReply();
+      assertEquals(
+          List.of("heavy", "light", "heavy", "heavy"), List.copyOf(endpoint.service.scanOrder));
+    }
+  }
+
+  @Test
+  void tenantsThatAreTrustedArePrincipals() throws Exception {
+    for (boolean trusted : new boolean[] {true, false}) {
+      RawClient[] clients = new RawClient[1];
+      try (EndpointFixture endpoint =
+          busyEndpoint(new ManualClock(0, START), clients, "rpc.tenant.trusted", "" + trusted)) {
+        RawClient client = clients[0];
+        for (int i = 1; i <= 3; i++) {
+          client.call(due(i, 10).setTenant("a"), "scan", EndpointFixture.scan("a"));
+        }
+        client.call(due(4, 20).setTenant("b"), "scan", EndpointFixture.scan("b")).flush();
+        endpoint.await("rpc.queue.calls", 4);
+        endpoint.service.scanPermits.release(5);
+        for (int i = 0; i < 5; i++) {
+          client.readReply();
+        }
+        assertEquals(
+            trusted ? List.of("a", "b", "a", "a") : List.of("a", "a", "a", "b"),
+            List.copyOf(endpoint.service.scanOrder));
+      }
+    }
+  }
+
+  @Test
+  void weightsAreReadByNameOrAddress() throws Exception {
+    Weights weights = new Weights("gold=3,127.0.0.2=10");
+    assertEquals(3, weights.of("gold"));
+    assertEquals(1, weights.of("silver"));
+    assertEquals(10, weights.of(InetAddress.getByName("127.0.0.2")));
+    assertEquals(1, new Weights("").of("gold"));
+  }
+
+  @Test
+  void refusedCallsAreToldDifferentTimes() {
+    RetryTimes times = new RetryTimes(START);
+    List<Integer> waits = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      waits.add(times.next(START, 20_000_000));
+    }
+    assertEquals(List.of(20, 40, 60, 80, 100), waits);
+    assertEquals(20, times.next(START + 1_000_000_000, 20_000_000), "there is room again");
+    assertEquals(10, new RetryTimes(START).next(START, 1000), "not at once");
+    for (int i = 0; i < 1000; i++) {
+      times.next(START, 20_000_000);
+    }
+    assertEquals(5000, times.next(START, 20_000_000), "not later than that");
   }
 
   @Test

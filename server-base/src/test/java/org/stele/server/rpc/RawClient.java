@@ -45,8 +45,19 @@ final class RawClient implements AutoCloseable {
   }
 
   RawClient(InetSocketAddress address, int receiveBuffer) throws IOException {
+    this(address, receiveBuffer, null);
+  }
+
+  /**
+   * @param local an address of its own, or null
+   */
+  RawClient(InetSocketAddress address, int receiveBuffer, InetSocketAddress local)
+      throws IOException {
     if (receiveBuffer > 0) {
       network.setReceiveBufferSize(receiveBuffer);
+    }
+    if (local != null) {
+      network.bind(local);
     }
     network.setTcpNoDelay(true);
     network.setSoTimeout(TIMEOUT_MILLIS);
@@ -57,7 +68,15 @@ final class RawClient implements AutoCloseable {
 
   /** Opens a connection with headers. */
   static RawClient greeted(InetSocketAddress address) throws IOException {
-    RawClient client = new RawClient(address);
+    return greeted(new RawClient(address));
+  }
+
+  /** Opens a connection with headers from an address of this machine. */
+  static RawClient greetedFrom(String local, InetSocketAddress address) throws IOException {
+    return greeted(new RawClient(address, 0, new InetSocketAddress(local, 0)));
+  }
+
+  private static RawClient greeted(RawClient client) throws IOException {
     client.hello(1, 1, 0, "").flush();
     client.readReply();
     if (!client.reply.isHello()) {

@@ -36,6 +36,9 @@ public final class ScanStage {
   /** A buffer larger than this is not kept for the thread's next scan. */
   private static final int KEPT_BUFFER_BYTES = 4 << 20;
 
+  /** A batch ends after this time if others wait for its thread; the rest goes to the back. */
+  private static final long HURRIED_NANOS = 10_000_000;
+
   private final TabletMap tablets;
   private final BooleanSupplier leaseHeld;
   private final Clock clock;
@@ -61,9 +64,10 @@ public final class ScanStage {
   /**
    * Answers; the cells are this thread's and good until its next scan.
    *
+   * @param othersWait whether others wait for this thread, asked again and again
    * @throws SteleException NOT_SERVING, CORRUPT, UNAVAILABLE, BAD_REQUEST
    */
-  public ScanAnswer scan(ScanQuery query) {
+  public ScanAnswer scan(ScanQuery query, BooleanSupplier othersWait) {
     byte[] position = query.position();
     byte[] from =
         position != null && Arrays.compareUnsigned(position, query.lowerKey()) > 0
@@ -79,7 +83,7 @@ public final class ScanStage {
       if (!leaseHeld.getAsBoolean()) {
         throw ReadFailures.leaseLost(tablet);
       }
-      ScanAnswer answer = read(view, query, from);
+      ScanAnswer answer = read(view, query, from, othersWait);
       count(tablet, answer);
       return answer;
     } catch (IOException e) {
@@ -97,19 +101,20 @@ public final class ScanStage {
     }
   }
 
-  private ScanAnswer read(TabletView view, ScanQuery query, byte[] from) throws IOException {
+  private ScanAnswer read(TabletView view, ScanQuery query, byte[] from, BooleanSupplier othersWait)
+      throws IOException {
     byte[] upper = lower(query.upperKey(), view.extent().upperKey());
     if (query.position() == null || query.readSequence() == 0 || !isWithinRow(from)) {
-      return read(view, query, from, upper, view.readSequence());
+      return read(view, query, from, upper, view.readSequence(), othersWait);
     }
     if (!isReadable(view, query.readSequence())) {
       return new ScanAnswer(buffer(), view.extent(), false, null, false, view.readSequence(), true);
     }
     byte[] rowEnd = rowEnd(from);
     if (upper != null && Arrays.compareUnsigned(upper, rowEnd) <= 0) {
-      return read(view, query, from, upper, query.readSequence());
+      return read(view, query, from, upper, query.readSequence(), othersWait);
     }
-    ScanAnswer row = read(view, query, from, rowEnd, query.readSequence());
+    ScanAnswer row = read(view, query, from, rowEnd, query.readSequence(), othersWait);
     return row.atEnd() ? goOnAfter(row, rowEnd) : row;
   }
 
@@ -151,14 +156,24 @@ public final class ScanStage {
   }
 
   private ScanAnswer read(
-      TabletView view, ScanQuery query, byte[] from, byte @Nullable [] upper, long sequence)
+      TabletView view,
+      ScanQuery query,
+      byte[] from,
+      byte @Nullable [] upper,
+      long sequence,
+      BooleanSupplier othersWait)
       throws IOException {
     PackedCellsWriter packed = buffer();
     ScanBatch batch =
         new ScanBatch(packed, query.maxRows(), query.maxCells(), query.plain(), maxBytes(query));
     ViewCursors sources = ViewCursors.all(view, !query.bypassCache());
     TimedCursor source =
-        new TimedCursor(MergingCursor.of(sources.cursors()), clock, endNanos(query));
+        new TimedCursor(
+            MergingCursor.of(sources.cursors()),
+            clock,
+            endNanos(query, limits.nanos()),
+            endNanos(query, HURRIED_NANOS),
+            othersWait);
     int versions = view.tablet().settings().get(StandardSettings.TABLE_VERSIONS);
     try (VersionCursor cells =
         VersionCursor.read(
@@ -181,9 +196,9 @@ public final class ScanStage {
     return query.maxBytes() > 0 ? Math.min(query.maxBytes(), limits.bytes()) : limits.bytes();
   }
 
-  private long endNanos(ScanQuery query) {
+  private long endNanos(ScanQuery query, long nanos) {
     long now = clock.nanos();
-    return now + Math.min(limits.nanos(), Math.max(0, query.deadlineNanos() - now));
+    return now + Math.min(nanos, Math.max(0, query.deadlineNanos() - now));
   }
 
   private PackedCellsWriter buffer() {

@@ -2,6 +2,7 @@ package org.stele.tserver.scan;
 
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.cursor.CellCursor;
 import org.stele.core.data.KeyCodec;
@@ -9,9 +10,9 @@ import org.stele.core.time.Clock;
 import org.stele.tserver.read.ResumeKey;
 
 /**
- * The source of a scan, which ends at the end of a row when the time of the batch is over. So a
- * batch ends in time also where all cells are hidden, and has got further than the one before. One
- * thread at a time.
+ * The source of a scan, which ends at the end of a row when the time of the batch is over: sooner
+ * if others wait. So a batch ends in time also where all cells are hidden, and has got further than
+ * the one before. One thread at a time.
  */
 final class TimedCursor implements CellCursor {
   /** Moves between two looks at the clock. */
@@ -20,16 +21,28 @@ final class TimedCursor implements CellCursor {
   private final CellCursor source;
   private final Clock clock;
   private final long endNanos;
+  private final long hurriedEndNanos;
+  private final BooleanSupplier othersWait;
   private int moves;
   private boolean ended;
 
   /** The row the source was in when the time was over, with its end; null before. */
   private byte @Nullable [] lateRow;
 
-  TimedCursor(CellCursor source, Clock clock, long endNanos) {
+  /**
+   * @param hurriedEndNanos the end while others wait
+   */
+  TimedCursor(
+      CellCursor source,
+      Clock clock,
+      long endNanos,
+      long hurriedEndNanos,
+      BooleanSupplier othersWait) {
     this.source = source;
     this.clock = clock;
     this.endNanos = endNanos;
+    this.hurriedEndNanos = hurriedEndNanos;
+    this.othersWait = othersWait;
   }
 
   /** Whether the time of the batch is over. */
@@ -59,11 +72,15 @@ final class TimedCursor implements CellCursor {
     byte[] row = lateRow;
     if (row != null) {
       ended = ended || (source.isValid() && !isInRow(row));
-    } else if (++moves % MOVES_PER_LOOK == 0 && source.isValid() && clock.nanos() - endNanos >= 0) {
+    } else if (++moves % MOVES_PER_LOOK == 0 && source.isValid() && isOver(clock.nanos())) {
       int offset = source.keyOffset();
       int length = KeyCodec.partLength(source.keyArray(), offset, offset + source.keyLength());
       lateRow = Arrays.copyOfRange(source.keyArray(), offset, offset + length);
     }
+  }
+
+  private boolean isOver(long now) {
+    return now - endNanos >= 0 || now - hurriedEndNanos >= 0 && othersWait.getAsBoolean();
   }
 
   /** The last byte of a row's end tells deletes of the row from its cells. */

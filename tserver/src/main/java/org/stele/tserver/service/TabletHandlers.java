@@ -134,7 +134,7 @@ final class TabletHandlers {
             call.caller().deadlineNanos());
     ScanAnswer answer;
     try {
-      answer = scans.scan(query);
+      answer = scans.scan(query, call::othersWait);
     } catch (SteleException e) {
       Bytes start = range.startRow();
       throw orWhyNotOpen(e, tableId, (start == null ? Bytes.EMPTY : start).toByteBuffer());

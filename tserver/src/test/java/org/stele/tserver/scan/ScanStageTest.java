@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Bytes;
@@ -25,6 +26,16 @@ import org.stele.tserver.tablet.TabletFixture;
 class ScanStageTest {
   private static ScanAnswer scan(
       TabletFixture fixture, int maxRows, int maxCells, byte @Nullable [] position, long sequence) {
+    return scan(fixture, maxRows, maxCells, position, sequence, () -> false);
+  }
+
+  private static ScanAnswer scan(
+      TabletFixture fixture,
+      int maxRows,
+      int maxCells,
+      byte @Nullable [] position,
+      long sequence,
+      BooleanSupplier othersWait) {
     return fixture.scans.scan(
         new ScanQuery(
             TabletFixture.TABLE,
@@ -37,7 +48,8 @@ class ScanStageTest {
             position,
             sequence,
             false,
-            fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(60)));
+            fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(60)),
+        othersWait);
   }
 
   private static Mutation row(String row, int columns, String value) {
@@ -135,7 +147,8 @@ class ScanStageTest {
                   answer.position(),
                   answer.readSequence(),
                   false,
-                  fixture.clock.nanos() + 1_000_000_000L));
+                  fixture.clock.nanos() + 1_000_000_000L),
+              () -> false);
       cells.addAll(TabletFixture.cells(rest.cells()));
       assertTrue(rest.atEnd());
       assertEquals(fixture.scanAll(), cells);
@@ -175,7 +188,8 @@ class ScanStageTest {
                   null,
                   0,
                   false,
-                  fixture.clock.nanos() + 1_000_000_000L));
+                  fixture.clock.nanos() + 1_000_000_000L),
+              () -> false);
       assertEquals(9, batch.cells().cells());
       assertTrue(batch.rowContinues());
     } finally {
@@ -222,6 +236,36 @@ class ScanStageTest {
       }
       assertTrue(batches > 3, batches + " batches");
       assertEquals(1, answer.cells().cells());
+    } finally {
+      fixture.close();
+    }
+  }
+
+  @Test
+  void batchEndsSoonerWhileOthersWait() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.clock = new SlowClock();
+    options.batchTime = Duration.ofSeconds(100);
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      for (int i = 0; i < 3000; i++) {
+        fixture.writeNow(row("row" + (10_000 + i), 1, "1"));
+      }
+      ScanAnswer alone = scan(fixture, 0, 0, null, 0);
+      assertTrue(alone.atEnd());
+      assertEquals(3000, alone.cells().cells());
+      List<Cell> cells = new ArrayList<>();
+      int batches = 0;
+      byte[] position = null;
+      ScanAnswer answer;
+      do {
+        answer = scan(fixture, 0, 0, position, 0, () -> true);
+        cells.addAll(TabletFixture.cells(answer.cells()));
+        position = answer.position();
+        batches++;
+      } while (!answer.atEnd());
+      assertTrue(batches > 3, batches + " batches");
+      assertEquals(fixture.scanAll(), cells);
     } finally {
       fixture.close();
     }

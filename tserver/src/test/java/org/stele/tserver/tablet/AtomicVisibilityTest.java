@@ -126,7 +126,8 @@ class AtomicVisibilityTest {
                   position,
                   sequence,
                   false,
-                  fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(60)));
+                  fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(60)),
+              () -> false);
       if (answer.viewChanged()) {
         return null;
       }

@@ -307,7 +307,8 @@ public final class TabletFixture {
                   position,
                   sequence,
                   false,
-                  clock.nanos() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)));
+                  clock.nanos() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)),
+              () -> false);
       List<Cell> batch = cells(answer.cells());
       assertTrue(!answer.viewChanged(), "nothing changed");
       assertTrue(cells == 0 || batch.size() <= cells, "more cells than asked for");
