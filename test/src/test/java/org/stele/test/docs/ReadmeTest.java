@@ -1,6 +1,7 @@
 package org.stele.test.docs;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -8,6 +9,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
@@ -20,19 +22,14 @@ import org.stele.core.data.Cell;
 
 /** What the README says is so. */
 class ReadmeTest {
-  private static final Path ROOT =
-      Path.of(System.getProperty("basedir", "")).toAbsolutePath().normalize().getParent();
-  private static final Pattern PROGRAM = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
   private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
 
   @TempDir Path folder;
 
   @Test
-  void firstProgramCompilesWithClientAndCoreAlone() throws Exception {
-    Matcher matcher = PROGRAM.matcher(readme());
-    assertTrue(matcher.find(), "README.md has a Java program");
-    Path source = folder.resolve("First.java");
-    Files.writeString(source, matcher.group(1));
+  void programsCompileWithClientAndCoreAlone() throws Exception {
+    Map<String, String> programs = Readme.javaPrograms();
+    assertFalse(programs.isEmpty(), "README.md has no Java program");
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     StringWriter messages = new StringWriter();
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, UTF_8)) {
@@ -42,24 +39,24 @@ class ReadmeTest {
               folder.toString(),
               "-cp",
               locationOf(SteleClient.class) + ":" + locationOf(Cell.class));
-      boolean compiled =
-          compiler
-              .getTask(messages, files, null, options, null, files.getJavaFileObjects(source))
-              .call();
-      assertTrue(compiled, messages::toString);
+      for (Map.Entry<String, String> program : programs.entrySet()) {
+        Path source = folder.resolve(program.getKey() + ".java");
+        Files.writeString(source, program.getValue());
+        boolean compiled =
+            compiler
+                .getTask(messages, files, null, options, null, files.getJavaFileObjects(source))
+                .call();
+        assertTrue(compiled, messages::toString);
+      }
     }
   }
 
   @Test
   void linksLeadToFiles() throws IOException {
-    Matcher matcher = LINK.matcher(readme());
+    Matcher matcher = LINK.matcher(Readme.text());
     while (matcher.find()) {
-      assertTrue(Files.exists(ROOT.resolve(matcher.group(1))), matcher.group(1));
+      assertTrue(Files.exists(Readme.ROOT.resolve(matcher.group(1))), matcher.group(1));
     }
-  }
-
-  private static String readme() throws IOException {
-    return Files.readString(ROOT.resolve("README.md"), UTF_8);
   }
 
   private static Path locationOf(Class<?> type) throws Exception {
