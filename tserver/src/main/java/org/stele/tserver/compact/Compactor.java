@@ -4,7 +4,6 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,18 +12,19 @@ import org.stele.core.cursor.BoundedCursor;
 import org.stele.core.cursor.CellCursor;
 import org.stele.core.cursor.MergingCursor;
 import org.stele.core.cursor.VersionCursor;
+import org.stele.core.error.ErrorCode;
+import org.stele.core.error.SteleException;
 import org.stele.core.settings.StandardSettings;
 import org.stele.core.sortedfile.SortedFileOptions;
 import org.stele.core.time.Clock;
 import org.stele.tserver.files.FileNames;
 import org.stele.tserver.files.FileReference;
 import org.stele.tserver.files.NewFile;
-import org.stele.tserver.files.OpenFile;
 import org.stele.tserver.files.OpenFiles;
 import org.stele.tserver.files.TabletFile;
 import org.stele.tserver.maintenance.TabletJobs;
+import org.stele.tserver.maintenance.WrittenFile;
 import org.stele.tserver.tablet.Tablet;
-import org.stele.tserver.tablet.TabletState;
 import org.stele.tserver.tablet.TabletView;
 
 /**
@@ -44,29 +44,24 @@ import org.stele.tserver.tablet.TabletView;
  */
 public final class Compactor implements Closeable {
   private final FileNames names;
-  private final TabletJobs users;
-  private final TabletJobs system;
+  private final TabletJobs<Merge> jobs;
 
   // Own synchronization.
   private final Set<Tablet> wholeRequested = ConcurrentHashMap.newKeySet();
-  private final Map<Tablet, WrittenCompaction> written = new ConcurrentHashMap<>();
 
-  /** A merged file that is not yet committed: null if nothing was left to write. */
-  private record WrittenCompaction(
-      List<TabletFile> removed,
-      @Nullable FileReference reference,
-      @Nullable OpenFile file,
-      boolean dropped) {}
+  /**
+   * What a merged file is made from.
+   *
+   * @param whole whether that was all the files there were
+   */
+  private record Merge(List<TabletFile> files, boolean whole) {}
 
   /**
    * @param threads 0: only {@link #runOnce} compacts
    */
   public Compactor(int threads, FileNames names, Clock clock) {
     this.names = names;
-    this.users = new TabletJobs("compact", threads, clock, this::compact, Compactor::urgency);
-    this.system =
-        new TabletJobs(
-            "compact-system", Math.min(threads, 1), clock, this::compact, Compactor::urgency);
+    this.jobs = new TabletJobs<>("compact", threads, clock, new Compaction(), Compactor::urgency);
   }
 
   /** Files above the bound; tablets with as many files more than others may have are next. */
@@ -75,18 +70,13 @@ public final class Compactor implements Closeable {
   }
 
   public Compactor start() {
-    users.start();
-    system.start();
+    jobs.start();
     return this;
-  }
-
-  private TabletJobs jobs(Tablet tablet) {
-    return tablet.isSystem() ? system : users;
   }
 
   /** Looks soon whether files of the tablet are to be merged. */
   public void request(Tablet tablet) {
-    jobs(tablet).request(tablet);
+    jobs.request(tablet);
   }
 
   /**
@@ -95,56 +85,71 @@ public final class Compactor implements Closeable {
    */
   public CompletableFuture<Void> compactWhole(Tablet tablet) {
     wholeRequested.add(tablet);
-    return jobs(tablet).submit(tablet);
+    return jobs.submit(tablet);
   }
 
   /** The tablet leaves this server: compactions that were asked for and not done fail. */
   public void forget(Tablet tablet) {
-    jobs(tablet).cancel(tablet);
+    jobs.forget(tablet);
     wholeRequested.remove(tablet);
-    WrittenCompaction left = written.remove(tablet);
-    if (left != null && left.file != null) {
-      left.file.release();
-    }
   }
 
   public int pending() {
-    return users.pending() + system.pending();
+    return jobs.pending();
   }
 
   public long failures() {
-    return users.failures() + system.failures();
+    return jobs.failures();
   }
 
   /** Compacts one tablet that is due, on the calling thread; false: none was. */
   public boolean runOnce() {
-    return system.runOnce() || users.runOnce();
+    return jobs.runOnce();
   }
 
-  private boolean compact(Tablet tablet) throws IOException {
-    if (tablet.state() != TabletState.OPEN) {
-      return false;
-    }
-    WrittenCompaction before = written.get(tablet);
-    if (before != null) {
-      finish(tablet, before);
-      return true;
-    }
-    boolean whole = wholeRequested.remove(tablet);
-    boolean done = false;
-    try (TabletView view = tablet.openView()) {
-      List<TabletFile> chosen = choose(tablet, view.files(), whole);
-      if (!chosen.isEmpty()) {
-        WrittenCompaction compaction = write(tablet, chosen, isOldest(view.files(), chosen));
-        written.put(tablet, compaction);
-        finish(tablet, compaction);
+  /** Takes no more work; waits for what goes on, for a bounded time. Idempotent. */
+  @Override
+  public void close() {
+    jobs.close();
+  }
+
+  private final class Compaction implements TabletJobs.Job<Merge> {
+    @Override
+    public @Nullable WrittenFile<Merge> write(Tablet tablet) throws IOException {
+      boolean whole = wholeRequested.remove(tablet);
+      if (!tablet.takesWrites()) {
+        throw new SteleException(
+            ErrorCode.NOT_SERVING, tablet + " closes: its files are not merged any more");
       }
-      done = true;
-      return !chosen.isEmpty() && !whole;
-    } finally {
-      if (whole && !done && !written.containsKey(tablet)) {
-        wholeRequested.add(tablet);
+      boolean done = false;
+      try (TabletView view = tablet.openView()) {
+        List<TabletFile> chosen = choose(tablet, view.files(), whole);
+        WrittenFile<Merge> written =
+            chosen.isEmpty()
+                ? null
+                : merge(tablet, new Merge(chosen, whole), isOldest(view.files(), chosen));
+        done = true;
+        return written;
+      } finally {
+        if (whole && !done) {
+          wholeRequested.add(tablet);
+        }
       }
+    }
+
+    @Override
+    public boolean finish(Tablet tablet, WrittenFile<Merge> written) throws IOException {
+      List<TabletFile> removed = written.input().files();
+      TabletFile added = written.file();
+      tablet
+          .environment()
+          .catalog()
+          .commitCompaction(
+              tablet.identity(),
+              removed.stream().map(TabletFile::reference).toList(),
+              added == null ? null : added.reference());
+      tablet.compacted(removed, added, written.dropped());
+      return !written.input().whole();
     }
   }
 
@@ -162,13 +167,14 @@ public final class Compactor implements Closeable {
     return files.get(0).equals(chosen.get(0));
   }
 
-  private WrittenCompaction write(Tablet tablet, List<TabletFile> chosen, boolean dropDeletes)
+  private WrittenFile<Merge> merge(Tablet tablet, Merge merge, boolean dropDeletes)
       throws IOException {
     OpenFiles files = tablet.environment().files();
+    List<TabletFile> from = merge.files();
     NewFile file;
     try (VersionCursor cells =
         VersionCursor.compact(
-            MergingCursor.of(cursors(chosen)),
+            MergingCursor.of(cursors(from)),
             tablet.settings().get(StandardSettings.TABLE_VERSIONS),
             dropDeletes)) {
       file =
@@ -178,17 +184,17 @@ public final class Compactor implements Closeable {
               SortedFileOptions.of(tablet.tableId(), tablet.settings()),
               cells);
     }
-    List<TabletFile> removed = List.copyOf(chosen);
     if (file == null) {
-      return new WrittenCompaction(removed, null, null, true);
+      return new WrittenFile<>(merge, null, true);
     }
-    long entries = chosen.stream().mapToLong(one -> one.reference().entries()).sum();
-    return new WrittenCompaction(
-        removed,
+    long entries = from.stream().mapToLong(one -> one.reference().entries()).sum();
+    FileReference reference =
         file.reference(
-            chosen.get(0).reference().firstSequence(),
-            chosen.get(chosen.size() - 1).reference().lastSequence()),
-        files.open(tablet.tableId(), file.fileId()),
+            from.get(0).reference().firstSequence(),
+            from.get(from.size() - 1).reference().lastSequence());
+    return new WrittenFile<>(
+        merge,
+        TabletFile.of(reference, files.open(tablet.tableId(), file.fileId())),
         file.summary().properties().entries() < entries);
   }
 
@@ -203,29 +209,5 @@ public final class Compactor implements Closeable {
               : cursor);
     }
     return cursors;
-  }
-
-  private void finish(Tablet tablet, WrittenCompaction compaction) throws IOException {
-    List<FileReference> removed = compaction.removed.stream().map(TabletFile::reference).toList();
-    tablet
-        .environment()
-        .catalog()
-        .commitCompaction(tablet.identity(), removed, compaction.reference);
-    TabletFile added =
-        compaction.reference == null || compaction.file == null
-            ? null
-            : TabletFile.of(compaction.reference, compaction.file);
-    tablet.compacted(compaction.removed, added, compaction.dropped);
-    written.remove(tablet, compaction);
-    if (compaction.file != null) {
-      compaction.file.release();
-    }
-  }
-
-  /** Takes no more work; waits for what goes on, for a bounded time. Idempotent. */
-  @Override
-  public void close() {
-    users.close();
-    system.close();
   }
 }

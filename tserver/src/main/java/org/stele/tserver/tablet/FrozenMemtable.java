@@ -1,6 +1,5 @@
 package org.stele.tserver.tablet;
 
-import org.stele.tserver.files.FileSet;
 import org.stele.tserver.memtable.Memtable;
 
 /**
@@ -12,12 +11,7 @@ import org.stele.tserver.memtable.Memtable;
  * @param lastSequence everything placed up to it is applied or given up, and nothing above it is in
  *     the memtable
  * @param timeFloor at least every time given to one of its cells, in milliseconds
+ * @param oldest whether nothing older is left that a delete of the memtable could hide
  */
 public record FrozenMemtable(
-    Memtable memtable, long firstSequence, long lastSequence, long timeFloor) {
-
-  /** Whether nothing older is left that a delete marker of the memtable could hide. */
-  public static boolean isOldest(FileSet files) {
-    return files.isEmpty();
-  }
-}
+    Memtable memtable, long firstSequence, long lastSequence, long timeFloor, boolean oldest) {}

@@ -336,16 +336,17 @@ public final class Tablet implements WriteTarget {
   public TabletView openView() {
     while (true) {
       ViewState state = current;
-      if (!readable || state == null) {
-        throw new SteleException(
-            ErrorCode.NOT_SERVING, "tablet " + identity.tabletId() + " is not open here");
-      }
-      if (state.retain()) {
+      if (state != null && state.retain()) {
         long sequence = published;
-        if (state == current) {
+        // Looked at last: what is published after the tablet has failed is not to be seen.
+        if (readable && state == current) {
           return new TabletView(this, state, sequence);
         }
         state.release();
+      }
+      if (!readable || state == null) {
+        throw new SteleException(
+            ErrorCode.NOT_SERVING, "tablet " + identity.tabletId() + " is not open here");
       }
     }
   }
@@ -388,11 +389,7 @@ public final class Tablet implements WriteTarget {
     lock.lock();
     try {
       Memtable memtable = requireNonNull(current, "applied to a closed tablet").active().memtable();
-      byte[][] keys = write.keys();
-      byte[][] values = write.values();
-      for (int i = 0; i < keys.length; i++) {
-        memtable.add(keys[i], values[i]);
-      }
+      addWhole(memtable, write);
       published = write.lastSequence();
       full = memtable.bytes() >= environment.memtableBytes() && !fullReported;
       fullReported |= full;
@@ -403,6 +400,24 @@ public final class Tablet implements WriteTarget {
     placedWrites.leave();
     if (full) {
       environment.events().memtableFull(this);
+    }
+  }
+
+  /** If a part of the write cannot be added nothing that comes after it may be seen. */
+  private void addWhole(Memtable memtable, TabletWrite write) {
+    boolean whole = false;
+    try {
+      byte[][] keys = write.keys();
+      byte[][] values = write.values();
+      for (int i = 0; i < keys.length; i++) {
+        memtable.add(keys[i], values[i]);
+      }
+      whole = true;
+    } finally {
+      if (!whole) {
+        fail("a write that is in the log could not be applied");
+        placedWrites.leave();
+      }
     }
   }
 
@@ -451,12 +466,19 @@ public final class Tablet implements WriteTarget {
   /**
    * Ends the active memtable at the sequence reached now and begins a new one; or gives the one
    * frozen before, if that is not yet flushed. Null if nothing was settled since the last flush.
+   *
+   * @throws SteleException NOT_SERVING if the tablet is not served any more: nobody may take what
+   *     it has for flushed
    */
   public @Nullable FrozenMemtable freeze() {
     lock.lock();
     try {
       ViewState state = current;
-      if (frozen != null || state == null || !life.servesReads()) {
+      if (state == null || !life.servesReads()) {
+        throw new SteleException(
+            ErrorCode.NOT_SERVING, identity + " is " + life + " and cannot be flushed");
+      }
+      if (frozen != null) {
         return frozen;
       }
       long boundary = published;
@@ -465,10 +487,10 @@ public final class Tablet implements WriteTarget {
       }
       SharedMemtable active = state.active();
       if (active.memtable().isEmpty()) {
-        frozen = new FrozenMemtable(new Memtable(0), flushedSequence + 1, boundary, lastTime);
+        frozen = freezeLocked(new Memtable(0), boundary);
         return frozen;
       }
-      frozen = new FrozenMemtable(active.memtable(), flushedSequence + 1, boundary, lastTime);
+      frozen = freezeLocked(active.memtable(), boundary);
       fullReported = false;
       replaceLocked(
           new ViewState(List.of(newMemtable(), active), state.files, state.oldestReadable));
@@ -476,6 +498,12 @@ public final class Tablet implements WriteTarget {
     } finally {
       lock.unlock();
     }
+  }
+
+  @GuardedBy("lock")
+  private FrozenMemtable freezeLocked(Memtable memtable, long boundary) {
+    return new FrozenMemtable(
+        memtable, flushedSequence + 1, boundary, lastTime, requireNonNull(current).files.isEmpty());
   }
 
   /**

@@ -44,6 +44,9 @@ public final class TabletWrite implements LogEntry {
   private boolean placed;
   private long firstSequence;
 
+  /** Written by wal-apply: the target has it, or a part of it if it could not be applied. */
+  private boolean handedOver;
+
   TabletWrite(
       WriteTarget target,
       PendingBatch batch,
@@ -205,6 +208,7 @@ public final class TabletWrite implements LogEntry {
 
   @Override
   public void committed() {
+    handedOver = true;
     target.apply(this);
     settlement.applied(this);
     if (leaseHeld.getAsBoolean()) {
@@ -222,8 +226,11 @@ public final class TabletWrite implements LogEntry {
 
   @Override
   public void failed(Exception cause) {
-    target.abandon(this);
     settlement.unknown(this);
+    if (!handedOver) {
+      target.abandon(this);
+      settlement.released(this);
+    }
     batch.failed(indexes, outcome(ErrorCode.UNKNOWN_OUTCOME, cause));
   }
 

@@ -245,7 +245,6 @@ public final class WriteStage implements Closeable {
 
     void unknown(TabletWrite write) {
       counters.unknown().add(write.mutations());
-      released(write);
     }
 
     void released(TabletWrite write) {

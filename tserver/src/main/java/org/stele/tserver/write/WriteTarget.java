@@ -51,7 +51,8 @@ public interface WriteTarget {
 
   /**
    * Makes a placed write visible, whole; called on the thread wal-apply only. The memory reserved
-   * for its cells becomes the target's.
+   * for its cells becomes the target's. If that throws, the target has settled the write in its own
+   * way and serves nothing any more.
    */
   void apply(TabletWrite write);
 
