@@ -6,31 +6,21 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.stele.core.concurrent.NonBlocking;
-import org.stele.core.data.Durability;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.file.FileStore;
 import org.stele.core.time.Clock;
-import org.stele.tserver.wal.LogGroup.Fate;
 
 /**
  * The write-ahead log with group commit: many writes, one sync.
@@ -41,9 +31,9 @@ import org.stele.tserver.wal.LogGroup.Fate;
  *                                    write once, sync once
  * </pre>
  *
- * <p><b>The idea.</b> While one group is being synced the next one gathers in {@code waiting}; so
- * the slower the disk, the larger the groups, and a lone writer waits for nothing but its own sync.
- * The first arrival wakes {@code wal-sync}; nothing polls.
+ * <p><b>The idea.</b> While one group is being synced the next one gathers in the queue; so the
+ * slower the disk, the larger the groups, and a lone writer waits for nothing but its own sync. The
+ * first arrival wakes {@code wal-sync}; nothing polls.
  *
  * <p><b>What always holds.</b>
  *
@@ -72,56 +62,31 @@ import org.stele.tserver.wal.LogGroup.Fate;
  * caller holds up all behind it. Applying on {@code wal-sync} spares a hand-over, but the disk is
  * idle meanwhile.
  *
+ * <p>The stages are {@link LogQueue}, {@link LogSyncer} and {@link LogApplier}; this class puts
+ * them together, starts and closes them.
+ *
  * <p>Threads: {@code wal-sync}, {@code wal-apply} and {@code wal-files} (makes, completes and
  * deletes files), each with the prefix of the options; owned by this class. Without {@link #start}
  * there are none, and a test calls {@link #syncStep} and {@link #applyStep}.
  */
 public final class GroupCommitLog implements WriteAheadLog {
-  private static final Logger LOG = LoggerFactory.getLogger(GroupCommitLog.class);
-
-  /** A group that has so many bytes (or as many as a file), or entries, takes no more. */
-  private static final int GROUP_BYTES = 2 << 20;
-
-  private static final int GROUP_ENTRIES = 8192;
-  private static final int WAITING_ENTRIES = 1 << 18;
-
   // Constant.
   private final Options options;
-  private final LogMetrics metrics;
-  private final LogFileSequence files; // its methods: wal-sync only; its live(): thread-safe
   private final @Nullable ExecutorService helper;
-  private final Consumer<Exception> onBroken;
-  private final Consumer<Runnable> aroundGroup;
   private final @Nullable Thread syncThread;
   private final @Nullable Thread applyThread;
 
-  // Thread-safe.
-  private final Queue<LogEntry> waiting = new ConcurrentLinkedQueue<>();
-  private final Queue<LogGroup> settled = new ConcurrentLinkedQueue<>();
-  private final Queue<CompletableFuture<Void>> rolls = new ConcurrentLinkedQueue<>();
+  // Own synchronization.
+  private final LogMetrics metrics;
+  private final LogState state;
+  private final LogQueue queue;
+  private final LiveLogs live;
+  private final LogSyncer syncer;
+  private final LogApplier applier;
   private final Doorbell syncBell = new Doorbell();
-  private final Doorbell applyBell = new Doorbell();
-  private final AtomicLong waitingBytes = new AtomicLong();
-  private final AtomicInteger waitingEntries = new AtomicInteger();
-  private final AtomicReference<@Nullable Exception> broken = new AtomicReference<>();
-  private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-  /** Nobody takes from {@code waiting} any more. */
-  private volatile boolean syncEnded;
-
-  /** Nothing more comes into {@code settled}, unless close gave up a thread that comes back. */
-  private volatile boolean applyMayEnd;
-
-  /** Who puts a group into {@code settled} now has to tell it itself. */
-  private volatile boolean applyEnded;
-
-  /** Why nothing is applied any more; written by wal-apply. */
-  private volatile @Nullable SteleException applyFailure;
-
-  /** The group that is being written and synced. */
-  private volatile @Nullable LogGroup inFlight;
-
+  // Written by the thread that closes.
   private volatile @Nullable IOException closeFailure;
 
   /**
@@ -223,15 +188,18 @@ public final class GroupCommitLog implements WriteAheadLog {
           store.root() + " cannot sync, so no write could be kept: not used for logs");
     }
     this.options = options;
-    this.metrics = new LogMetrics(clock);
-    this.onBroken = onBroken;
-    this.aroundGroup = aroundGroup;
     this.helper = ownedHelper;
-    this.files = new LogFileSequence(store, options, metrics, salts, helper);
+    this.metrics = new LogMetrics(clock);
+    this.state = new LogState(options.directory(), onBroken, syncBell);
+    this.queue = new LogQueue(options.queueBytes());
+    this.applier = new LogApplier(queue, state, metrics, aroundGroup);
+    LogFileSequence files = new LogFileSequence(store, options, metrics, salts, helper);
+    this.live = files.live();
+    this.syncer =
+        new LogSyncer(queue, files, state, applier, metrics, syncBell, options.fileBytes());
     boolean threads = ownedHelper != null;
-    this.syncThread = threads ? daemon(this::runSync, options.threadPrefix() + "wal-sync") : null;
-    this.applyThread =
-        threads ? daemon(this::runApply, options.threadPrefix() + "wal-apply") : null;
+    this.syncThread = threads ? daemon(syncer::run, options.threadPrefix() + "wal-sync") : null;
+    this.applyThread = threads ? daemon(applier::run, options.threadPrefix() + "wal-apply") : null;
     files.open();
   }
 
@@ -241,66 +209,38 @@ public final class GroupCommitLog implements WriteAheadLog {
     return thread;
   }
 
-  // ---- Any thread
-
   @Override
   public boolean append(LogEntry entry) {
-    Exception reason = whyNothingIsTaken();
-    if (reason != null) {
-      refuse(entry, reason);
+    SteleException refusal = state.refusal();
+    if (refusal != null) {
+      applier.refuse(entry, refusal);
       return true;
     }
-    if (!reserve(entry.sizeHint())) {
+    if (!queue.add(entry)) {
       metrics.full.increment();
       return false;
     }
     metrics.appends.increment();
-    waiting.add(entry);
     syncBell.ring();
-    if (syncEnded && waiting.remove(entry)) {
-      release(entry.sizeHint());
-      refuse(entry, closedException());
+    if (syncer.hasEnded() && queue.remove(entry)) {
+      applier.refuse(entry, LogState.closedException());
     }
     return true;
   }
 
-  private @Nullable Exception whyNothingIsTaken() {
-    Exception cause = broken.get();
-    if (cause != null) {
-      return brokenException(cause);
-    }
-    return closing.get() ? closedException() : null;
-  }
-
-  private boolean reserve(int bytes) {
-    long before = waitingBytes.getAndAdd(bytes);
-    boolean fits =
-        waitingEntries.incrementAndGet() <= WAITING_ENTRIES
-            && (before == 0 || before + bytes <= options.queueBytes());
-    if (!fits) {
-      release(bytes);
-    }
-    return fits;
-  }
-
-  private void release(long bytes) {
-    waitingBytes.addAndGet(-bytes);
-    waitingEntries.decrementAndGet();
-  }
-
   @Override
   public long waitingBytes() {
-    return waitingBytes.get();
+    return queue.bytes();
   }
 
   @Override
   public Optional<Exception> broken() {
-    return Optional.ofNullable(broken.get());
+    return Optional.ofNullable(state.broken());
   }
 
   @Override
   public List<LogFile> files() {
-    return files.live().files();
+    return live.files();
   }
 
   @Override
@@ -310,7 +250,7 @@ public final class GroupCommitLog implements WriteAheadLog {
 
   @Override
   public void flushed(String tabletId, long sequence) {
-    if (files.live().flushed(tabletId, sequence)) {
+    if (live.flushed(tabletId, sequence)) {
       syncBell.ring();
     }
   }
@@ -329,292 +269,17 @@ public final class GroupCommitLog implements WriteAheadLog {
   }
 
   CompletableFuture<Void> requestRoll() {
-    CompletableFuture<Void> roll = new CompletableFuture<>();
-    rolls.add(roll);
-    syncBell.ring();
-    Exception reason = whyNothingIsTaken();
-    if (reason != null) {
-      roll.completeExceptionally(reason);
-    }
-    return roll;
+    return syncer.requestRoll();
   }
 
-  // ---- wal-sync
-
-  private void runSync() {
-    try {
-      while (!(closing.get() && !syncHasWork())) {
-        if (!syncStep()) {
-          syncBell.await(() -> syncHasWork() || closing.get());
-        }
-      }
-    } finally {
-      endSync();
-    }
-  }
-
-  private boolean syncHasWork() {
-    return !waiting.isEmpty()
-        || !rolls.isEmpty()
-        || (broken.get() == null && files.live().hasUndeclared());
-  }
-
-  /**
-   * Logs what waits, up to the size of a group, and does what is due with the files.
-   *
-   * @return whether there was anything to do
-   */
+  /** What {@code wal-sync} does, once; for a log without threads. */
   boolean syncStep() {
-    Exception cause = broken.get();
-    if (cause != null) {
-      return refuseWaiting(brokenException(cause));
-    }
-    boolean worked;
-    try {
-      worked = logGroup();
-      worked |= changeFile();
-      files.prepareNext();
-    } catch (IOException | RuntimeException | Error e) {
-      breakLog(e);
-      worked = true;
-    }
-    return worked;
+    return syncer.step();
   }
 
-  private boolean logGroup() throws IOException {
-    LogFileWriter file = files.current();
-    LogGroup group = fillGroup(file);
-    boolean declares = files.live().hasUndeclared();
-    if (group.isEmpty() && !declares) {
-      return false;
-    }
-    if (group.strictest() == Durability.NONE && !declares) {
-      settle(group, Fate.COMMITTED, null);
-      return true;
-    }
-    long lowestLive = files.live().lowestNeeded();
-    Durability durability = declares ? Durability.SYNC : group.strictest();
-    inFlight = group;
-    Exception cause = broken.get();
-    if (cause
-        != null) { // by a close that does not wait any longer, and may not have seen this group
-      settle(group, Fate.REFUSED, brokenException(cause));
-      return true;
-    }
-    try {
-      file.writeGroup(durability, lowestLive);
-    } catch (IOException | RuntimeException | Error e) {
-      groupFailed(group, file, e);
-      return true;
-    }
-    metrics.groups.increment();
-    files.succeeded();
-    files.live().recorded(group.entries());
-    settle(group, Fate.COMMITTED, null);
-    if (declares) {
-      files.live().declared(lowestLive);
-      files.deleteUnneeded();
-    }
-    return true;
-  }
-
-  private LogGroup fillGroup(LogFileWriter file) {
-    LogGroup group = new LogGroup();
-    file.startGroup();
-    long most = Math.min(GROUP_BYTES, options.fileBytes());
-    while (file.groupBytes() < most && group.size() < GROUP_ENTRIES) {
-      LogEntry entry = waiting.poll();
-      if (entry == null) {
-        break;
-      }
-      placeAndEncode(entry, group, file);
-    }
-    return group;
-  }
-
-  private void placeAndEncode(LogEntry entry, LogGroup group, LogFileWriter file) {
-    try {
-      if (!entry.place()) {
-        release(entry.sizeHint());
-        return;
-      }
-      if (entry.durability() != Durability.NONE) {
-        file.add(entry);
-      }
-    } catch (RuntimeException | Error e) {
-      LogGroup alone = new LogGroup();
-      alone.add(entry);
-      settle(
-          alone,
-          Fate.REFUSED,
-          new SteleException(
-              ErrorCode.INTERNAL, "the write cannot be logged: " + e.getMessage(), e));
-      return;
-    }
-    group.add(entry);
-  }
-
-  /** The group is told when the next file, which excludes it, is there. */
-  private void groupFailed(LogGroup group, LogFileWriter file, Throwable cause) throws IOException {
-    try {
-      files.abandon(cause);
-    } finally {
-      settle(
-          group,
-          Fate.FAILED,
-          new SteleException(
-              ErrorCode.UNKNOWN_OUTCOME,
-              file.path() + ": writing or syncing the log has failed: " + cause.getMessage(),
-              cause));
-    }
-  }
-
-  /** Hands a group over to be told, unless that was done already. */
-  private void settle(LogGroup group, Fate fate, @Nullable Exception cause) {
-    if (group.settle(fate, cause) && !group.isEmpty()) {
-      settled.add(group);
-      applyBell.ring();
-      if (applyEnded) {
-        applyAll();
-      }
-    }
-    inFlight = null;
-  }
-
-  private boolean changeFile() throws IOException {
-    CompletableFuture<Void> roll = rolls.poll();
-    boolean asked = roll != null && !files.current().isEmpty();
-    try {
-      if (asked || files.currentIsFull()) {
-        files.roll();
-        files.deleteUnneeded();
-      }
-    } catch (IOException | RuntimeException | Error e) {
-      if (roll != null) {
-        roll.completeExceptionally(e);
-      }
-      throw e;
-    }
-    if (roll != null) {
-      roll.complete(null);
-    }
-    return roll != null;
-  }
-
-  /** The end of the log: everything that waits or comes is refused. Any of the log's threads. */
-  private void breakLog(Throwable cause) {
-    Exception reason =
-        cause instanceof Exception exception
-            ? exception
-            : new IllegalStateException("the write-ahead log stopped", cause);
-    if (broken.compareAndSet(null, reason)) {
-      LOG.error("{}: the write-ahead log is broken", options.directory(), reason);
-      try {
-        onBroken.accept(reason);
-      } finally {
-        syncBell.ring();
-      }
-    }
-  }
-
-  private boolean refuseWaiting(Exception reason) {
-    boolean any = false;
-    for (CompletableFuture<Void> roll = rolls.poll(); roll != null; roll = rolls.poll()) {
-      roll.completeExceptionally(reason);
-      any = true;
-    }
-    LogGroup group = new LogGroup();
-    for (LogEntry entry = waiting.poll(); entry != null; entry = waiting.poll()) {
-      group.add(entry);
-      any = true;
-    }
-    settle(group, Fate.REFUSED, reason);
-    return any;
-  }
-
-  /** Completes the current file, and tells those who came too late. */
-  private void endSync() {
-    if (broken.get() == null) {
-      try {
-        files.finish();
-      } catch (IOException | RuntimeException e) {
-        closeFailure = new IOException(options.directory() + ": closing the log has failed", e);
-      }
-    }
-    files.release();
-    syncEnded = true;
-    refuseWaiting(closedException());
-  }
-
-  // ---- wal-apply
-
-  private void runApply() {
-    while (!(applyMayEnd && settled.isEmpty())) {
-      if (!applyStep()) {
-        applyBell.await(() -> applyMayEnd || !settled.isEmpty());
-      }
-    }
-    applyEnded = true;
-    applyAll();
-  }
-
-  private void applyAll() {
-    while (applyStep()) {
-      // until nothing is left
-    }
-  }
-
-  /**
-   * Tells the entries of the next group what became of them.
-   *
-   * @return whether there was one
-   */
+  /** What {@code wal-apply} does, once; for a log without threads. */
   boolean applyStep() {
-    LogGroup group = settled.poll();
-    if (group == null) {
-      return false;
-    }
-    aroundGroup.accept(() -> tellAll(group));
-    waitingBytes.addAndGet(-group.bytes());
-    waitingEntries.addAndGet(-group.size());
-    return true;
-  }
-
-  private void tellAll(LogGroup group) {
-    for (LogEntry entry : group.entries()) {
-      tell(entry, group);
-    }
-  }
-
-  /** An entry that throws has left its tablet in an unknown state: nothing is applied after it. */
-  private void tell(LogEntry entry, LogGroup group) {
-    Exception cause = group.cause();
-    SteleException stopped = applyFailure;
-    try {
-      if (group.fate() == Fate.REFUSED) {
-        refuse(entry, requireNonNull(cause));
-      } else if (cause != null || stopped != null) {
-        metrics.failed.increment();
-        entry.failed(cause == null ? requireNonNull(stopped) : cause);
-      } else {
-        entry.committed();
-        metrics.committed.increment();
-      }
-    } catch (RuntimeException | Error e) {
-      SteleException failure =
-          new SteleException(
-              ErrorCode.UNKNOWN_OUTCOME, "a write is logged but could not be applied", e);
-      applyFailure = failure;
-      breakLog(failure);
-      if (stopped == null && cause == null) {
-        tell(entry, group);
-      }
-    }
-  }
-
-  private void refuse(LogEntry entry, Exception reason) {
-    metrics.refused.increment();
-    entry.refused(reason);
+    return applier.step();
   }
 
   // ---- Closing
@@ -624,7 +289,7 @@ public final class GroupCommitLog implements WriteAheadLog {
     if (isOwnThread()) {
       throw new IllegalStateException("a log cannot be closed by one of its own threads");
     }
-    if (closing.compareAndSet(false, true)) {
+    if (state.close()) {
       try {
         closeOnce();
       } finally {
@@ -642,14 +307,18 @@ public final class GroupCommitLog implements WriteAheadLog {
   private void closeOnce() {
     syncBell.ring();
     if (syncThread == null) {
-      runSync();
+      syncer.run();
     } else if (!endsInTime(syncThread)) {
       giveUp();
     }
-    applyMayEnd = true;
-    applyBell.ring();
+    Exception unfinished = syncer.closeFailure();
+    if (unfinished != null) {
+      closeFailure =
+          new IOException(options.directory() + ": closing the log has failed", unfinished);
+    }
+    applier.end();
     if (applyThread == null) {
-      runApply();
+      applier.run();
     } else if (!endsInTime(applyThread)) {
       closeFailure = new IOException(applyThread.getName() + " did not end in time");
     }
@@ -659,19 +328,13 @@ public final class GroupCommitLog implements WriteAheadLog {
     }
   }
 
-  /** The disk does not answer: all that wait are told, and the threads left to themselves. */
   private void giveUp() {
     String what =
         options.directory() + ": the disk did not answer within " + options.closeTimeout();
     IOException reason = new IOException(what);
     closeFailure = reason;
-    breakLog(reason);
-    LogGroup stuck = inFlight;
-    if (stuck != null) {
-      settle(stuck, Fate.FAILED, new SteleException(ErrorCode.UNKNOWN_OUTCOME, what, reason));
-    }
-    syncEnded = true;
-    refuseWaiting(closedException());
+    state.breakLog(reason);
+    syncer.giveUp(new SteleException(ErrorCode.UNKNOWN_OUTCOME, what, reason));
   }
 
   private boolean endsInTime(Thread thread) {
@@ -697,16 +360,5 @@ public final class GroupCommitLog implements WriteAheadLog {
   private boolean isOwnThread() {
     Thread self = Thread.currentThread();
     return self == syncThread || self == applyThread;
-  }
-
-  private static SteleException closedException() {
-    return new SteleException(ErrorCode.UNAVAILABLE, "the write-ahead log is closed");
-  }
-
-  private SteleException brokenException(Exception cause) {
-    return new SteleException(
-        ErrorCode.UNAVAILABLE,
-        options.directory() + ": the write-ahead log is broken: " + cause.getMessage(),
-        cause);
   }
 }

@@ -58,11 +58,11 @@ final class LiveLogs {
         new Predecessor(last.writer.number(), last.writer.synced(), last.writer.acknowledged());
   }
 
-  /** These were written to the current file; comes before they are applied. */
-  synchronized void recorded(List<LogEntry> entries) {
+  /** The group was written to the current file; comes before it is applied. */
+  synchronized void recorded(LogGroup group) {
     Map<String, Long> highest = logs.getLast().highest;
-    for (LogEntry entry : entries) {
-      if (entry.durability() != Durability.NONE) {
+    for (LogEntry entry : group.entries()) {
+      if (entry.durability() != Durability.NONE && group.refusal(entry) == null) {
         highest.merge(entry.tabletId(), entry.lastSequence(), LiveLogs::higher);
       }
     }

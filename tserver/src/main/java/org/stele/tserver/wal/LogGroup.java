@@ -1,7 +1,9 @@
 package org.stele.tserver.wal;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Durability;
@@ -16,6 +18,9 @@ final class LogGroup {
   private Durability strictest = Durability.NONE;
   private long bytes;
 
+  /** Those that could not be logged, each with the reason; null: none. */
+  private @Nullable Map<LogEntry, Exception> refusals;
+
   private Fate fate = Fate.COMMITTED;
   private @Nullable Exception cause;
 
@@ -29,6 +34,21 @@ final class LogGroup {
     entries.add(entry);
     bytes += entry.sizeHint();
     strictest = strictest.strongerOf(entry.durability());
+  }
+
+  /** An entry that has its place but is not in the log, whatever becomes of the group. */
+  void addRefused(LogEntry entry, Exception reason) {
+    entries.add(entry);
+    bytes += entry.sizeHint();
+    if (refusals == null) {
+      refusals = new IdentityHashMap<>();
+    }
+    refusals.put(entry, reason);
+  }
+
+  /** Why an entry alone is refused; null: it shares the fate of the group. */
+  @Nullable Exception refusal(LogEntry entry) {
+    return refusals == null ? null : refusals.get(entry);
   }
 
   List<LogEntry> entries() {

@@ -148,6 +148,10 @@ class GroupCommitLogTest {
     assertEquals(ErrorCode.INTERNAL, codeOf(poisoned));
     assertEquals(Outcome.NOT_PLACED, closed.outcome);
     assertEquals(Outcome.COMMITTED, last.outcome);
+    assertEquals(
+        List.of(good, poisoned, last),
+        a.told,
+        "each in its place: no sequence may be passed before those below it are settled");
     assertEquals(expected(List.of(good, last)), recover(LogTesting.killed(store), "a"));
     assertEquals(0, log.waitingBytes());
   }

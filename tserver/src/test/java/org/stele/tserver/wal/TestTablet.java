@@ -17,6 +17,10 @@ final class TestTablet {
   final String id;
   final int epoch;
   final List<TestEntry> applied = Collections.synchronizedList(new ArrayList<>());
+
+  /** All that heard from the log, in that order. */
+  final List<TestEntry> told = Collections.synchronizedList(new ArrayList<>());
+
   volatile boolean takesWrites = true;
   volatile long published;
   private long counter;
@@ -148,6 +152,7 @@ final class TestTablet {
 
     private void told(Outcome what) {
       outcome = what;
+      tablet.told.add(this);
       times++;
       thread = Thread.currentThread().getName();
       told.countDown();
