@@ -2,7 +2,7 @@ package org.stele.core.cursor;
 
 /** A cursor whose cell is that of its source. */
 abstract class ForwardingCursor implements CellCursor {
-  final CellCursor source;
+  CellCursor source;
 
   ForwardingCursor(CellCursor source) {
     this.source = source;

@@ -15,12 +15,15 @@ import org.jspecify.annotations.Nullable;
  * only the sources that stand before its key.
  */
 public final class MergingCursor implements CellCursor {
-  private final CellCursor[] sources;
+  /** The first {@code sourceCount} are in use. */
+  private CellCursor[] sources = new CellCursor[0];
+
+  private int sourceCount;
 
   /** The first {@code count} are valid, sorted; ranks are their places in {@link #sources}. */
-  private final CellCursor[] sorted;
+  private CellCursor[] sorted = new CellCursor[0];
 
-  private final int[] ranks;
+  private int[] ranks = new int[0];
   private int count;
 
   /** Whether every source stands on its first cell from the merged position on. */
@@ -29,19 +32,33 @@ public final class MergingCursor implements CellCursor {
   /** Whether sources may have ended sooner than the next seek wants. */
   private boolean stopChanged;
 
-  private MergingCursor(CellCursor[] sources) {
-    this.sources = sources;
-    this.sorted = new CellCursor[sources.length];
-    this.ranks = new int[sources.length];
-  }
+  /** A cursor without sources, for {@link #reset}. */
+  public MergingCursor() {}
 
   /** Merges the sources; for none or one there is nothing to merge. */
   public static CellCursor of(List<? extends CellCursor> sources) {
     return switch (sources.size()) {
       case 0 -> EmptyCursor.INSTANCE;
       case 1 -> sources.get(0);
-      default -> new MergingCursor(sources.toArray(CellCursor[]::new));
+      default -> new MergingCursor().reset(sources);
     };
+  }
+
+  /** Stands nowhere in these sources, which take the place of the last ones. */
+  public MergingCursor reset(List<? extends CellCursor> newSources) {
+    sourceCount = newSources.size();
+    if (sourceCount > sources.length) {
+      sources = new CellCursor[sourceCount];
+      sorted = new CellCursor[sourceCount];
+      ranks = new int[sourceCount];
+    }
+    for (int i = 0; i < sourceCount; i++) {
+      sources[i] = newSources.get(i);
+    }
+    count = 0;
+    forward = false;
+    stopChanged = false;
+    return this;
   }
 
   @Override
@@ -53,7 +70,7 @@ public final class MergingCursor implements CellCursor {
     forward = false;
     stopChanged = false;
     count = 0;
-    for (int i = 0; i < sources.length; i++) {
+    for (int i = 0; i < sourceCount; i++) {
       sources[i].seek(key);
       if (sources[i].isValid()) {
         insert(sources[i], i, 0);
@@ -149,7 +166,7 @@ public final class MergingCursor implements CellCursor {
   public void seekBefore(byte[] key) throws IOException {
     forward = false;
     count = 0;
-    for (int i = 0; i < sources.length; i++) {
+    for (int i = 0; i < sourceCount; i++) {
       sources[i].seekBefore(key);
       if (sources[i].isValid() && (count == 0 || isAfter(sources[i], i, 0))) {
         sorted[0] = sources[i];
@@ -162,8 +179,8 @@ public final class MergingCursor implements CellCursor {
   @Override
   public void stopBefore(byte @Nullable [] key) {
     stopChanged = true;
-    for (CellCursor source : sources) {
-      source.stopBefore(key);
+    for (int i = 0; i < sourceCount; i++) {
+      sources[i].stopBefore(key);
     }
   }
 
@@ -204,9 +221,12 @@ public final class MergingCursor implements CellCursor {
 
   @Override
   public void close() {
-    count = 0;
-    for (CellCursor source : sources) {
-      source.close();
+    for (int i = 0; i < sourceCount; i++) {
+      sources[i].close();
     }
+    Arrays.fill(sources, EmptyCursor.INSTANCE);
+    Arrays.fill(sorted, EmptyCursor.INSTANCE);
+    count = 0;
+    sourceCount = 0;
   }
 }

@@ -37,12 +37,16 @@ public final class VersionCursor extends ForwardingCursor {
 
   private static final long ALL_SEQUENCES = -1L;
 
-  private final long maxSequence;
-  private final int versions;
-  private final boolean showsDeletes;
-  private final boolean skipsColumns;
-  private final boolean hasScopeDeletes;
-  private final @Nullable ColumnFilter filter;
+  /** A buffer that a long key has made larger than this is not kept for the next source. */
+  private static final int KEPT_BUFFER_BYTES = 4 << 10;
+
+  // What is shown; constant but for reset.
+  private long maxSequence;
+  private int versions;
+  private boolean showsDeletes;
+  private boolean skipsColumns;
+  private boolean hasScopeDeletes;
+  private @Nullable ColumnFilter filter;
 
   private final DeleteMarkers rowDeletes = new DeleteMarkers();
   private final DeleteMarkers familyDeletes = new DeleteMarkers();
@@ -59,48 +63,41 @@ public final class VersionCursor extends ForwardingCursor {
   private byte @Nullable [] stop;
   private boolean valid;
 
-  private VersionCursor(
-      CellCursor source,
-      long maxSequence,
-      int versions,
-      boolean showsDeletes,
-      boolean skipsColumns,
-      boolean hasScopeDeletes,
-      @Nullable ColumnFilter filter) {
-    super(source);
-    if (versions < 1) {
-      throw new IllegalArgumentException(versions + " versions");
-    }
-    this.maxSequence = maxSequence;
-    this.versions = versions;
-    this.showsDeletes = showsDeletes;
-    this.skipsColumns = skipsColumns;
-    this.hasScopeDeletes = hasScopeDeletes;
-    this.filter = filter;
+  /** A cursor over nothing, for {@link #reset}. */
+  public VersionCursor() {
+    super(EmptyCursor.INSTANCE);
   }
 
-  /**
-   * What a reader sees.
-   *
-   * @param maxSequence the sequence up to which writes are visible
-   * @param columns the columns wanted; empty: all
-   * @param hasScopeDeletes whether the source may have deletes of rows or families; false spares
-   *     looking for them when the cursor starts inside a row
-   */
+  /** A new cursor that shows what a reader sees: as {@link #reset}. */
   public static VersionCursor read(
       CellCursor source,
       long maxSequence,
       int versions,
       List<Column> columns,
       boolean hasScopeDeletes) {
-    return new VersionCursor(
-        source,
-        maxSequence,
-        versions,
-        false,
-        true,
-        hasScopeDeletes,
-        columns.isEmpty() ? null : new ColumnFilter(columns, hasScopeDeletes));
+    return new VersionCursor().reset(source, maxSequence, versions, columns, hasScopeDeletes);
+  }
+
+  /**
+   * Shows what a reader sees of another source. The last one must be closed.
+   *
+   * @param newMaxSequence the sequence up to which writes are visible
+   * @param columns the columns wanted; empty: all
+   * @param mayHaveScopeDeletes whether the source may have deletes of rows or families; false
+   *     spares looking for them when the cursor starts inside a row
+   */
+  public VersionCursor reset(
+      CellCursor newSource,
+      long newMaxSequence,
+      int newVersions,
+      List<Column> columns,
+      boolean mayHaveScopeDeletes) {
+    begin(newSource, newMaxSequence, newVersions);
+    showsDeletes = false;
+    skipsColumns = true;
+    hasScopeDeletes = mayHaveScopeDeletes;
+    filter = columns.isEmpty() ? null : new ColumnFilter(columns, mayHaveScopeDeletes);
+    return this;
   }
 
   /**
@@ -109,7 +106,23 @@ public final class VersionCursor extends ForwardingCursor {
    * @param dropDeletes whether deletes may go: only if there is no older file or memtable
    */
   public static VersionCursor compact(CellCursor source, int versions, boolean dropDeletes) {
-    return new VersionCursor(source, ALL_SEQUENCES, versions, !dropDeletes, false, true, null);
+    VersionCursor cursor = new VersionCursor();
+    cursor.begin(source, ALL_SEQUENCES, versions);
+    cursor.showsDeletes = !dropDeletes;
+    cursor.hasScopeDeletes = true;
+    return cursor;
+  }
+
+  private void begin(CellCursor newSource, long newMaxSequence, int newVersions) {
+    if (newVersions < 1) {
+      throw new IllegalArgumentException(newVersions + " versions");
+    }
+    source = newSource;
+    maxSequence = newMaxSequence;
+    versions = newVersions;
+    stop = null;
+    valid = false;
+    forgetAll();
   }
 
   @Override
@@ -393,5 +406,17 @@ public final class VersionCursor extends ForwardingCursor {
   @Override
   public boolean isValid() {
     return valid;
+  }
+
+  @Override
+  public void close() {
+    super.close();
+    source = EmptyCursor.INSTANCE;
+    valid = false;
+    stop = null;
+    filter = null;
+    if (column.length > KEPT_BUFFER_BYTES) {
+      column = new byte[128];
+    }
   }
 }

@@ -156,7 +156,7 @@ public final class SortedFileCheck {
   private void walkEntries() throws IOException {
     byte[] before = new byte[0];
     byte[] separator = new byte[0];
-    try (SortedFileCursor cursor = new SortedFileCursor(reader, false)) {
+    try (SortedFileCursor cursor = new SortedFileCursor().reset(reader, false)) {
       for (cursor.seek(before); cursor.isValid(); cursor.next()) {
         byte[] key = Arrays.copyOf(cursor.keyArray(), cursor.keyLength());
         if (entries > 0 && Arrays.compareUnsigned(before, key) >= 0) {

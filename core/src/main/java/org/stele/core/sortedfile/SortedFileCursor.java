@@ -1,5 +1,7 @@
 package org.stele.core.sortedfile;
 
+import static java.util.Objects.requireNonNull;
+
 import java.io.IOException;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -11,16 +13,24 @@ import org.stele.core.data.ByteReader;
  * cursor's own, which every entry changes only behind what it shares with the entry before.
  *
  * <p>A seek goes from the root of the index to one data block, or stays in the block the cursor is
- * in. One thread at a time.
+ * in. One thread at a time; can be given another file by {@link #reset}, so that a thread makes it
+ * once.
  */
-final class SortedFileCursor implements CellCursor {
-  private final SortedFileReader reader;
-  private final boolean cacheBlocks;
+public final class SortedFileCursor implements CellCursor {
+  private static final byte[] NOTHING = {};
+
+  /** A buffer that a long key has made larger than this is not kept for the next file. */
+  private static final int KEPT_BUFFER_BYTES = 4 << 10;
+
+  private @Nullable SortedFileReader reader;
+  private boolean cacheBlocks;
   private final ByteReader handle = new ByteReader();
 
-  // The way from the root to the data block: an index block and an entry in it for each level.
-  private final EntryBlock[] indexBlocks;
-  private final int[] indexEntries;
+  // The way from the root to the data block: an index block and an entry in it for each level, up
+  // to and with the leaf.
+  private @Nullable EntryBlock[] indexBlocks = new EntryBlock[1];
+  private int[] indexEntries = new int[1];
+  private int leaf;
 
   private @Nullable EntryBlock data;
   private byte @Nullable [] stop;
@@ -29,7 +39,7 @@ final class SortedFileCursor implements CellCursor {
   // The entry in the data block: its key, its value, and where the next entry begins.
   private byte[] key = new byte[128];
   private int keyLength;
-  private byte[] bytes = new byte[0];
+  private byte[] bytes = NOTHING;
   private int valueOffset;
   private int valueLength;
   private int nextOffset;
@@ -40,12 +50,35 @@ final class SortedFileCursor implements CellCursor {
   private int rest;
   private int restOffset;
 
-  SortedFileCursor(SortedFileReader reader, boolean cacheBlocks) {
-    this.reader = reader;
-    this.cacheBlocks = cacheBlocks;
-    this.indexBlocks = new EntryBlock[reader.indexLevels()];
-    this.indexEntries = new int[reader.indexLevels()];
-    indexBlocks[0] = reader.root();
+  /** A cursor over nothing, for {@link #reset}. */
+  public SortedFileCursor() {}
+
+  /**
+   * Stands nowhere in a file, which takes the place of the last one.
+   *
+   * @param newCacheBlocks whether data blocks that it reads are kept in the cache
+   */
+  public SortedFileCursor reset(SortedFileReader newReader, boolean newCacheBlocks) {
+    reader = newReader;
+    cacheBlocks = newCacheBlocks;
+    leaf = newReader.indexLevels() - 1;
+    if (leaf >= indexBlocks.length) {
+      indexBlocks = new EntryBlock[leaf + 1];
+      indexEntries = new int[leaf + 1];
+    }
+    indexBlocks[0] = newReader.root();
+    data = null;
+    stop = null;
+    valid = false;
+    return this;
+  }
+
+  private SortedFileReader file() {
+    return requireNonNull(reader, "the cursor is closed");
+  }
+
+  private EntryBlock indexBlock(int level) {
+    return requireNonNull(indexBlocks[level]);
   }
 
   @Override
@@ -74,17 +107,15 @@ final class SortedFileCursor implements CellCursor {
 
   /** Whether the first key from {@code target} on is in the data block or begins the next one. */
   private boolean isAheadInBlock(byte[] target) {
-    int leaf = indexBlocks.length - 1;
     return Arrays.compareUnsigned(key, 0, keyLength, target, 0, target.length) <= 0
-        && indexBlocks[leaf].compareRestart(indexEntries[leaf], target) >= 0;
+        && indexBlock(leaf).compareRestart(indexEntries[leaf], target) >= 0;
   }
 
   /** Goes to the data block that {@code target} belongs into; null if it is after all entries. */
   private @Nullable EntryBlock descend(byte[] target) throws IOException {
     data = null;
-    int leaf = indexBlocks.length - 1;
     for (int level = 0; ; level++) {
-      EntryBlock index = indexBlocks[level];
+      EntryBlock index = indexBlock(level);
       int entry = index.lastRestartBefore(target) + 1;
       if (entry == index.entryCount) {
         if (level == 0) {
@@ -96,20 +127,19 @@ final class SortedFileCursor implements CellCursor {
       if (level == leaf) {
         return enterData();
       }
-      indexBlocks[level + 1] = reader.indexBlock(index, entry, handle);
+      indexBlocks[level + 1] = file().indexBlock(index, entry, handle);
     }
   }
 
   private IOException indexDisagrees(int level) {
-    IndexBlocks.readHandle(indexBlocks[level - 1], indexEntries[level - 1], handle);
-    return reader
+    IndexBlocks.readHandle(indexBlock(level - 1), indexEntries[level - 1], handle);
+    return file()
         .blocks()
         .corrupt(handle.readVarlong(), "an index block ends before the key its parent gives");
   }
 
   private EntryBlock enterData() throws IOException {
-    int leaf = indexBlocks.length - 1;
-    EntryBlock block = reader.dataBlock(indexBlocks[leaf], indexEntries[leaf], handle, cacheBlocks);
+    EntryBlock block = file().dataBlock(indexBlock(leaf), indexEntries[leaf], handle, cacheBlocks);
     data = block;
     bytes = block.bytes;
     nextOffset = 0;
@@ -133,20 +163,19 @@ final class SortedFileCursor implements CellCursor {
 
   /** Goes to the first entry of the next data block, if there is one and it is before the stop. */
   private void enterNextBlock() throws IOException {
-    int leaf = indexBlocks.length - 1;
     byte[] limit = stop;
-    if (limit != null && indexBlocks[leaf].compareRestart(indexEntries[leaf], limit) >= 0) {
+    if (limit != null && indexBlock(leaf).compareRestart(indexEntries[leaf], limit) >= 0) {
       return;
     }
     int level = leaf;
-    while (indexEntries[level] + 1 >= indexBlocks[level].entryCount) {
+    while (indexEntries[level] + 1 >= indexBlock(level).entryCount) {
       if (level-- == 0) {
         return;
       }
     }
     indexEntries[level]++;
     for (; level < leaf; level++) {
-      indexBlocks[level + 1] = reader.indexBlock(indexBlocks[level], indexEntries[level], handle);
+      indexBlocks[level + 1] = file().indexBlock(indexBlock(level), indexEntries[level], handle);
       indexEntries[level + 1] = 0;
     }
     enterData();
@@ -195,16 +224,16 @@ final class SortedFileCursor implements CellCursor {
   }
 
   private boolean enterLastBlock() throws IOException {
-    if (indexBlocks[0].entryCount == 0) {
+    if (indexBlock(0).entryCount == 0) {
       return false;
     }
-    indexEntries[0] = indexBlocks[0].entryCount - 1;
+    indexEntries[0] = indexBlock(0).entryCount - 1;
     enterRightmostBelow(0);
     return true;
   }
 
   private boolean enterPreviousBlock() throws IOException {
-    int level = indexBlocks.length - 1;
+    int level = leaf;
     while (indexEntries[level] == 0) {
       if (level-- == 0) {
         return false;
@@ -216,8 +245,8 @@ final class SortedFileCursor implements CellCursor {
   }
 
   private void enterRightmostBelow(int from) throws IOException {
-    for (int level = from; level < indexBlocks.length - 1; level++) {
-      EntryBlock below = reader.indexBlock(indexBlocks[level], indexEntries[level], handle);
+    for (int level = from; level < leaf; level++) {
+      EntryBlock below = file().indexBlock(indexBlock(level), indexEntries[level], handle);
       indexBlocks[level + 1] = below;
       indexEntries[level + 1] = below.entryCount - 1;
     }
@@ -316,14 +345,12 @@ final class SortedFileCursor implements CellCursor {
 
   /** The key that the index has for the block the cursor is in. */
   byte[] separator() {
-    int leaf = indexBlocks.length - 1;
-    return IndexBlocks.key(indexBlocks[leaf], indexEntries[leaf]).unsafeArray();
+    return IndexBlocks.key(indexBlock(leaf), indexEntries[leaf]).unsafeArray();
   }
 
   /** Where the block the cursor is in lies in the file. */
   long blockOffset() {
-    int leaf = indexBlocks.length - 1;
-    IndexBlocks.readHandle(indexBlocks[leaf], indexEntries[leaf], handle);
+    IndexBlocks.readHandle(indexBlock(leaf), indexEntries[leaf], handle);
     return handle.readVarlong();
   }
 
@@ -364,7 +391,15 @@ final class SortedFileCursor implements CellCursor {
 
   @Override
   public void close() {
-    valid = false;
+    reader = null;
+    Arrays.fill(indexBlocks, null);
     data = null;
+    bytes = NOTHING;
+    handle.reset(NOTHING, 0, 0);
+    stop = null;
+    valid = false;
+    if (key.length > KEPT_BUFFER_BYTES) {
+      key = new byte[128];
+    }
   }
 }

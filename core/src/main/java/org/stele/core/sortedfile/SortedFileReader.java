@@ -220,7 +220,7 @@ public final class SortedFileReader implements Closeable {
    *     there are used in any case
    */
   public CellCursor cursor(boolean cacheBlocks) {
-    return new SortedFileCursor(this, cacheBlocks);
+    return new SortedFileCursor().reset(this, cacheBlocks);
   }
 
   /**

@@ -186,6 +186,31 @@ class SortedFileTest {
   }
 
   @Test
+  void aCursorIsGivenOneFileAfterTheOther() throws IOException {
+    List<CellModel.Entry> many = rows(30_000);
+    List<CellModel.Entry> few = rows(10);
+    write(store, PATH, options(Compression.LZ4, 64, 10), many);
+    write(store, "few.sf", options(Compression.NONE, 4096, 10), few);
+    MapCache cache = new MapCache();
+    try (SortedFileReader large = open(cache);
+        SortedFileReader small = SortedFileReader.open(store, "few.sf", 2, cache)) {
+      SortedFileCursor cursor = new SortedFileCursor();
+      for (int round = 0; round < 3; round++) {
+        cursor.reset(small, true);
+        assertFalse(cursor.isValid());
+        assertEquals(few, Cursors.entries(cursor));
+        cursor.stopBefore(few.get(1).key());
+        cursor.seek(few.get(1).key());
+        cursor.reset(large, true);
+        assertFalse(cursor.isValid());
+        assertEquals(many, Cursors.entries(cursor));
+        cursor.close();
+        assertFalse(cursor.isValid());
+      }
+    }
+  }
+
+  @Test
   void propertiesSayWhatIsInTheFile() throws IOException {
     List<CellModel.Entry> entries =
         List.of(

@@ -8,13 +8,19 @@ import org.stele.core.wire.PackedCellsWriter;
  * is copied or sent before.
  */
 public final class LookupAnswer {
-  final PackedCellsWriter cells = new PackedCellsWriter();
+  /** A buffer that a large answer has made larger than this is not kept for the next one. */
+  private static final int KEPT_BUFFER_BYTES = 256 << 10;
+
+  PackedCellsWriter cells = new PackedCellsWriter();
   long readSequence;
   byte @Nullable [] position;
 
   LookupAnswer() {}
 
   void clear() {
+    if (cells.array().length > KEPT_BUFFER_BYTES) {
+      cells = new PackedCellsWriter();
+    }
     cells.clear();
     readSequence = 0;
     position = null;

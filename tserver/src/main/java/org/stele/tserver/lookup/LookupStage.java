@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import org.stele.core.cursor.MergingCursor;
 import org.stele.core.cursor.VersionCursor;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.Bytes;
@@ -12,11 +11,10 @@ import org.stele.core.data.Column;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
-import org.stele.core.settings.StandardSettings;
 import org.stele.core.wire.PackedCellsWriter;
 import org.stele.tserver.read.ReadFailures;
 import org.stele.tserver.read.ResumeKey;
-import org.stele.tserver.read.ViewCursors;
+import org.stele.tserver.read.RowCursors;
 import org.stele.tserver.tablet.Tablet;
 import org.stele.tserver.tablet.TabletMap;
 import org.stele.tserver.tablet.TabletView;
@@ -37,16 +35,44 @@ import org.stele.tserver.tablet.TabletView;
  * Nothing is kept of the attempt.
  */
 public final class LookupStage {
+  private static final int KEPT_KEY_BYTES = 4 << 10;
+
   private final TabletMap tablets;
   private final BooleanSupplier leaseHeld;
   private final int maxBytes;
   private final LookupCounters counters = new LookupCounters();
   private final ThreadLocal<Workspace> workspaces = ThreadLocal.withInitial(Workspace::new);
 
-  /** What a thread uses for one lookup after the other. */
+  /** What a thread uses for one lookup after the other; holds nothing large between two. */
   private static final class Workspace {
     final LookupAnswer answer = new LookupAnswer();
-    final ByteWriter key = new ByteWriter(256);
+    final RowCursors cursors = new RowCursors();
+    ByteWriter key = new ByteWriter(KEPT_KEY_BYTES);
+
+    // Around what is looked up; as long as those of the last lookup most of the time.
+    byte[] lower = {};
+    byte[] upper = {};
+
+    void begin() {
+      answer.clear();
+      if (key.array().length > KEPT_KEY_BYTES) {
+        key = new ByteWriter(KEPT_KEY_BYTES);
+      }
+      key.clear();
+    }
+
+    /** Sets the bounds of all that begins with the parts written to {@link #key}. */
+    void setBounds() {
+      int length = key.length();
+      if (lower.length != length) {
+        lower = new byte[length];
+        upper = new byte[length];
+      }
+      System.arraycopy(key.array(), 0, lower, 0, length);
+      System.arraycopy(key.array(), 0, upper, 0, length);
+      lower[length - 1] = 0;
+      upper[length - 1] = 2;
+    }
   }
 
   /**
@@ -78,8 +104,8 @@ public final class LookupStage {
       throw notServing(query);
     }
     Workspace workspace = workspaces.get();
+    workspace.begin();
     LookupAnswer answer = workspace.answer;
-    answer.clear();
     try (TabletView view = tablet.openView()) {
       if (!leaseHeld.getAsBoolean()) {
         throw ReadFailures.leaseLost(tablet);
@@ -114,31 +140,21 @@ public final class LookupStage {
 
   private void read(TabletView view, LookupQuery query, Workspace workspace) throws IOException {
     ByteWriter key = workspace.key;
-    key.clear();
     KeyCodec.writePart(key, query.row(), query.rowOffset(), query.rowLength());
     int rowPartLength = key.length();
-    ViewCursors sources = ViewCursors.ofRow(view, key.array(), rowPartLength);
-    if (sources.isEmpty()) {
-      return;
-    }
     List<Column> columns = query.columns();
     if (columns.size() == 1) {
       appendColumn(key, columns.get(0));
     }
-    byte[] lower = end(key, (byte) 0);
-    byte[] upper = lower.clone();
-    upper[upper.length - 1] = 2;
-    int versions = view.tablet().settings().get(StandardSettings.TABLE_VERSIONS);
-    try (VersionCursor cells =
-        VersionCursor.read(
-            MergingCursor.of(sources.cursors()),
-            view.readSequence(),
-            versions,
-            columns.size() <= 1 ? List.of() : columns,
-            sources.hasScopeDeletes())) {
-      cells.stopBefore(upper);
-      cells.seek(lower);
-      pack(cells, upper, query.plain(), limit(query), workspace.answer);
+    workspace.setBounds();
+    try (RowCursors cursors = workspace.cursors) {
+      VersionCursor cells =
+          cursors.open(view, key.array(), rowPartLength, columns.size() <= 1 ? List.of() : columns);
+      if (cells != null) {
+        cells.stopBefore(workspace.upper);
+        cells.seek(workspace.lower);
+        pack(cells, workspace.upper, query.plain(), limit(query), workspace.answer);
+      }
     }
   }
 
@@ -152,13 +168,6 @@ public final class LookupStage {
     if (qualifier != null) {
       KeyCodec.writePart(key, qualifier);
     }
-  }
-
-  /** The parts written so far, with another last byte: a bound of what begins with them. */
-  private static byte[] end(ByteWriter key, byte last) {
-    byte[] bound = key.toByteArray();
-    bound[bound.length - 1] = last;
-    return bound;
   }
 
   private static void pack(

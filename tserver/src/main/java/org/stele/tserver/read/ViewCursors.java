@@ -1,11 +1,9 @@
 package org.stele.tserver.read;
 
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.stele.core.cursor.BoundedCursor;
 import org.stele.core.cursor.CellCursor;
-import org.stele.core.sortedfile.SortedFileReader;
 import org.stele.tserver.files.TabletFile;
 import org.stele.tserver.memtable.Memtable;
 import org.stele.tserver.tablet.TabletView;
@@ -32,30 +30,6 @@ public final class ViewCursors {
     return all;
   }
 
-  /**
-   * Cursors over what may have a row: of the files only those whose range and filter do not rule it
-   * out.
-   *
-   * @param key begins with the encoded row
-   * @param rowPartLength of the encoded row, with its end
-   */
-  public static ViewCursors ofRow(TabletView view, byte[] key, int rowPartLength)
-      throws IOException {
-    ViewCursors ofRow = new ViewCursors(2);
-    ofRow.addMemtables(view);
-    List<TabletFile> files = view.files();
-    if (!files.isEmpty()) {
-      long hash = SortedFileReader.rowHash(key, rowPartLength);
-      for (int i = 0; i < files.size(); i++) {
-        TabletFile file = files.get(i);
-        if (file.reader().mayContainRow(key, rowPartLength, hash)) {
-          ofRow.addFile(file, true);
-        }
-      }
-    }
-    return ofRow;
-  }
-
   private void addMemtables(TabletView view) {
     for (Memtable memtable : view.memtables()) {
       if (!memtable.isEmpty()) {
@@ -73,10 +47,6 @@ public final class ViewCursors {
             ? new BoundedCursor(cursor, lower == null ? new byte[0] : lower, file.upperKey())
             : cursor);
     scopeDeletes |= file.reader().properties().hasScopeDeletes();
-  }
-
-  public boolean isEmpty() {
-    return cursors.isEmpty();
   }
 
   public List<CellCursor> cursors() {
