@@ -332,8 +332,8 @@ public final class StandardSettings {
           "192M",
           SERVER,
           AT_RESTART,
-          "Memory for writes not yet in sorted files, all tablets together; at three quarters the"
-              + " largest are flushed, at the whole writes wait, then get BUSY.");
+          "Memory for writes not yet in sorted files, all tablets together; from three quarters on the"
+              + " largest are flushed and writes slow down, at the whole they wait, then get BUSY.");
   public static final Setting<Long> MEMTABLE_TABLET_BYTES =
       define(
           "memtable.tablet.bytes",

@@ -30,6 +30,7 @@ import org.stele.tserver.memtable.Memtable;
 import org.stele.tserver.wal.LogRecord;
 import org.stele.tserver.wal.WriteAheadLog;
 import org.stele.tserver.write.MemoryBudget;
+import org.stele.tserver.write.Pace;
 import org.stele.tserver.write.TabletWrite;
 import org.stele.tserver.write.WriteTarget;
 
@@ -61,6 +62,9 @@ public final class Tablet implements WriteTarget {
   /** A time in a replayed cell this far ahead of the clock was given by a client, not a server. */
   private static final long TRUSTED_MILLIS_AHEAD = TimeUnit.DAYS.toMillis(1);
 
+  /** With three times the bound of files, writes could fill a memtable in this time. */
+  private static final int HALFWAY_SECONDS = 4;
+
   private final TabletIdentity identity;
   private final TabletExtent extent;
   private final boolean system;
@@ -71,6 +75,7 @@ public final class Tablet implements WriteTarget {
   // Own synchronization.
   private final PlacedWrites placedWrites = new PlacedWrites();
   private final TabletCounters counters = new TabletCounters();
+  private final Pace pace;
 
   /** Held for changes of the current state and while a write is applied; never while blocking. */
   private final ReentrantLock lock = new ReentrantLock();
@@ -100,6 +105,7 @@ public final class Tablet implements WriteTarget {
   private volatile long published;
   private volatile Settings settings;
   private volatile Durability durability;
+  private volatile int mostFiles;
 
   // Written by wal-sync (by the opening thread before).
   private long lastPlaced;
@@ -116,6 +122,11 @@ public final class Tablet implements WriteTarget {
     this.lastTime = description.timeFloor();
     this.settings = description.settings();
     this.durability = settings.get(StandardSettings.TABLE_DURABILITY);
+    this.mostFiles = settings.get(StandardSettings.TABLE_FILES_MAX);
+    this.pace =
+        system
+            ? Pace.FREE
+            : new Pace(environment.memtableBytes() / HALFWAY_SECONDS, this::surplusOfFiles);
     this.published =
         max(Sequence.of(identity.epoch(), 0), initialFlushedSequence, lastSequence(initialFiles));
     this.lastPlaced = published;
@@ -248,6 +259,20 @@ public final class Tablet implements WriteTarget {
     return environment.memory();
   }
 
+  /**
+   * Users' writes are slowed down from twice the bound of files on, and wait at four times the
+   * bound: each flush makes one more, and each lookup may have to look at all of them.
+   */
+  @Override
+  public Pace pace() {
+    return pace;
+  }
+
+  private double surplusOfFiles() {
+    int most = mostFiles;
+    return (double) (files().size() - 2 * most) / (2 * most);
+  }
+
   @Override
   public boolean contains(Bytes row) {
     return extent.contains(row);
@@ -271,6 +296,7 @@ public final class Tablet implements WriteTarget {
   public void changeSettings(Settings newSettings) {
     settings = newSettings;
     durability = newSettings.get(StandardSettings.TABLE_DURABILITY);
+    mostFiles = newSettings.get(StandardSettings.TABLE_FILES_MAX);
   }
 
   public TabletCounters counters() {

@@ -15,10 +15,11 @@ import org.stele.core.error.SteleException;
 import org.stele.core.time.Clock;
 
 /**
- * Lets tablet writes into the log as there is memory and room for them. A write that finds none
- * waits here, in order of arrival, until its deadline, then gets BUSY; if too many wait already it
- * gets BUSY at once. The metadata's writes have a line of their own, which the users' line never
- * holds up.
+ * Lets tablet writes into the log as there is memory and room for them, at the {@link Pace} of the
+ * memory and of the tablet. A write that may not pass waits here, in order of arrival, until its
+ * deadline, then gets BUSY; if too many wait already it gets BUSY at once. A tablet that is slow
+ * holds up its own writes only, and leaves half of the places to others. The metadata's writes have
+ * a line of their own, which the users' line never holds up.
  *
  * <p>The thread write-admit lets waiting writes in; it sleeps while none waits. Thread-safe; {@link
  * #admit} never blocks for long.
@@ -26,7 +27,10 @@ import org.stele.core.time.Clock;
 final class Admission implements Closeable {
   private static final int RETRY_AFTER_MILLIS = 100;
 
-  /** The log makes room after it has told us so; look again after this time. */
+  /** Writes to slow tablets get one part in so many of the places. */
+  private static final int SHARE_OF_SLOW = 2;
+
+  /** The log makes room after it has told us so, and time passes; look again after this time. */
   private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private static final long CLOSE_MILLIS = 10_000;
@@ -58,6 +62,9 @@ final class Admission implements Closeable {
   /** Writes that wait; changed under the lock, read without. */
   private final AtomicInteger waiting = new AtomicInteger();
 
+  /** Whether one waits for what all share; changed under the lock, read without. */
+  private volatile boolean scarce;
+
   /** A write and whether it has its memory already. */
   private static final class Waiting {
     final TabletWrite write;
@@ -88,12 +95,13 @@ final class Admission implements Closeable {
   /** Lets a write in, or has it wait, or refuses it. */
   void admit(TabletWrite write) {
     Waiting candidate = new Waiting(write, false);
-    if (waiting.get() == 0 && tryAdmit(candidate)) {
+    boolean slow = !write.target().pace().isOpen(clock.nanos());
+    if (!slow && !scarce && tryAdmit(candidate)) {
       return;
     }
-    if (!await(candidate)) {
+    if (!await(candidate, slow)) {
       counters.busy().increment();
-      refuse(candidate, "too many writes wait for memory or the log");
+      refuse(candidate, "too many writes wait already");
     }
   }
 
@@ -113,25 +121,40 @@ final class Admission implements Closeable {
 
   private boolean tryAdmit(Waiting candidate) {
     TabletWrite write = candidate.write;
+    WriteTarget target = write.target();
     if (!candidate.admitted) {
-      candidate.admitted = write.target().memory().tryReserve(write.memoryBytes());
+      long bytes = write.memoryBytes();
+      long now = clock.nanos();
+      boolean open = target.isSystem() || target.memory().pace().isOpen(now);
+      candidate.admitted = open && target.memory().tryReserve(bytes);
+      if (candidate.admitted) {
+        target.memory().pace().passed(bytes, now);
+        target.pace().passed(bytes, now);
+      }
     }
-    return candidate.admitted && write.target().log().append(write);
+    return candidate.admitted && target.log().append(write);
   }
 
-  private boolean await(Waiting candidate) {
+  /**
+   * Has a write wait; false: too many do.
+   *
+   * @param slow whether it waits for its tablet, not for what all share
+   */
+  private boolean await(Waiting candidate, boolean slow) {
     TabletWrite write = candidate.write;
+    int share = slow ? SHARE_OF_SLOW : 1;
     lock.lock();
     try {
       boolean full =
-          waiting.get() >= limits.waitingWrites()
-              || waitingBytes + write.bytes() > limits.waitingBytes() && waiting.get() > 0;
+          waiting.get() >= limits.waitingWrites() / share
+              || waitingBytes + write.bytes() > limits.waitingBytes() / share && waiting.get() > 0;
       if (closed || full && !write.target().isSystem()) {
         return false;
       }
       (write.target().isSystem() ? system : users).addLast(candidate);
       waitingBytes += write.bytes();
       waiting.incrementAndGet();
+      scarce |= !slow;
       counters.waited().increment();
       room = true;
       changed.signal();
@@ -185,28 +208,39 @@ final class Admission implements Closeable {
     List<Waiting> late = new ArrayList<>();
     lock.lock();
     try {
-      admitHeadsLocked(system);
-      admitHeadsLocked(users);
       removeLateLocked(system, late);
       removeLateLocked(users, late);
+      boolean systemDone = admitLocked(system);
+      boolean usersDone = admitLocked(users);
+      scarce = !systemDone || !usersDone;
     } finally {
       lock.unlock();
     }
     for (Waiting candidate : late) {
       counters.busy().increment();
-      refuse(candidate, "no memory or no room in the log until the deadline");
+      refuse(
+          candidate,
+          candidate.write.target().pace().isSlow()
+              ? "the tablet has too many files, and got no fewer until the deadline"
+              : "no memory or no room in the log until the deadline");
     }
   }
 
+  /** Lets in what may pass; false: what all share is used up. */
   @GuardedBy("lock")
-  private void admitHeadsLocked(Deque<Waiting> line) {
-    for (Waiting head = line.peekFirst(); head != null; head = line.peekFirst()) {
-      if (clock.nanos() - head.write.deadlineNanos() >= 0 || !tryAdmit(head)) {
-        return;
+  private boolean admitLocked(Deque<Waiting> line) {
+    long now = clock.nanos();
+    for (Iterator<Waiting> each = line.iterator(); each.hasNext(); ) {
+      Waiting next = each.next();
+      if (next.admitted || next.write.target().pace().isOpen(now)) {
+        if (!tryAdmit(next)) {
+          return false;
+        }
+        each.remove();
+        leftLocked(next);
       }
-      line.removeFirst();
-      leftLocked(head);
     }
+    return true;
   }
 
   @GuardedBy("lock")

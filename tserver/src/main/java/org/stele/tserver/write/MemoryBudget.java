@@ -9,16 +9,21 @@ import java.util.concurrent.atomic.AtomicLong;
  * way through the log and of memtables. Users' tablets share one, the metadata has one of its own:
  * a flush, which gives users' memory back, writes metadata, so users must never use that up.
  *
- * <p>A write counts as a quarter of the limit at most when it is let in, so that a large one cannot
- * wait for ever; what is used may exceed the limit by one write. Thread-safe, never blocks;
- * listeners are called on the thread that reserves or releases and must be short.
+ * <p>From three quarters of the limit on writes are slowed down ({@link #pace}) and the largest
+ * memtables flushed. A write counts as a quarter of the limit at most when it is let in, so that a
+ * large one cannot wait for ever; what is used may exceed the limit by one write. Thread-safe,
+ * never blocks; listeners are called on the thread that reserves or releases and must be short.
  */
 public final class MemoryBudget {
   private static final int PRESSURE_NUMERATOR = 3;
   private static final int PRESSURE_DENOMINATOR = 4;
 
+  /** Halfway between pressure and limit writes could fill the whole in this time. */
+  private static final int HALFWAY_SECONDS = 4;
+
   private final long limit;
   private final long pressure;
+  private final Pace pace;
 
   // Own synchronization.
   private final AtomicLong used = new AtomicLong();
@@ -31,6 +36,16 @@ public final class MemoryBudget {
     }
     this.limit = limit;
     this.pressure = limit / PRESSURE_DENOMINATOR * PRESSURE_NUMERATOR;
+    this.pace = new Pace(limit / HALFWAY_SECONDS, this::scarcity);
+  }
+
+  private double scarcity() {
+    return (double) (used.get() - pressure) / (limit - pressure);
+  }
+
+  /** Slows writes down between {@link #pressure()} and {@link #limit()}. */
+  public Pace pace() {
+    return pace;
   }
 
   /** Called each time a reservation leaves the budget at or above {@link #pressure()}. */

@@ -32,6 +32,9 @@ public interface WriteTarget {
    */
   MemoryBudget memory();
 
+  /** Slows writes down to this target alone. */
+  Pace pace();
+
   /** The log that its writes go to. */
   WriteAheadLog log();
 

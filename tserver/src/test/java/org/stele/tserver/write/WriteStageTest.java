@@ -112,6 +112,7 @@ class WriteStageTest {
       int rows = 0;
       while (fixture.memory.used() < (1 << 20) - 40_000) {
         fixture.writeNow(put("row" + rows++, 20_000));
+        clock.advance(Duration.ofSeconds(10)); // near the limit each needs its time
       }
       List<CompletableFuture<List<WriteFailure>>> waiting = new ArrayList<>();
       for (int i = 0; fixture.writes.waiting() < 8; i++) {
@@ -176,6 +177,63 @@ class WriteStageTest {
       }
       assertTrue(most <= (1 << 20) + 11_000, most + " bytes were used");
       assertEquals(all.size() - busy, fixture.scanAll().size());
+    } finally {
+      fixture.close();
+    }
+  }
+
+  @Test
+  void scarceMemorySlowsWritesBeforeItIsFull() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.clock = clock;
+    options.memoryBytes = 1 << 20;
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      for (int i = 0; fixture.memory.used() < fixture.memory.pressure(); i++) {
+        fixture.writeNow(put("row" + i, 20_000)); // at full speed: no time passes
+      }
+      CompletableFuture<List<WriteFailure>> second =
+          write(fixture, Duration.ofSeconds(100), "second");
+      assertEquals(1, fixture.writes.waiting());
+      clock.advance(Duration.ofSeconds(1));
+      assertEquals(List.of(), second.get(10, TimeUnit.SECONDS));
+
+      CompletableFuture<List<WriteFailure>> last = second;
+      for (int i = 0; fixture.writes.waiting() == 0; i++) {
+        last = write(fixture, Duration.ofSeconds(100), "more" + i);
+      }
+      assertTrue(fixture.memory.used() < (1 << 20) * 9 / 10, "there is room yet");
+      fixture.flush();
+      assertEquals(List.of(), last.get(10, TimeUnit.SECONDS), "at once, when a flush has ended");
+    } finally {
+      fixture.close();
+    }
+  }
+
+  @Test
+  void aTabletWithFarTooManyFilesSlowsItsOwnWrites() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.clock = clock;
+    options.extent = new TabletExtent(TabletFixture.TABLE, null, Bytes.of("m"));
+    options.setting("table.files.max", "2");
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      fixture.addTablet("tablet2", new TabletExtent(TabletFixture.TABLE, Bytes.of("m"), null));
+      for (int file = 0; file < 8; file++) {
+        fixture.writeNow(put("a" + file, 1));
+        fixture.flush();
+        clock.advance(Duration.ofSeconds(1));
+      }
+      CompletableFuture<List<WriteFailure>> busy = write(fixture, Duration.ofSeconds(1), "b");
+      CompletableFuture<List<WriteFailure>> waiting = write(fixture, Duration.ofSeconds(100), "c");
+      assertEquals(2, fixture.writes.waiting());
+      fixture.writeNow(put("n", 1)); // of the other tablet
+      clock.advance(Duration.ofSeconds(2));
+      assertEquals(List.of(ErrorCode.BUSY), codes(busy.get(10, TimeUnit.SECONDS)));
+      assertTrue(busy.get().get(0).error().getMessage().contains("too many files"));
+      assertEquals(1, fixture.writes.waiting());
+      fixture.compact(true);
+      assertEquals(List.of(), waiting.get(10, TimeUnit.SECONDS));
     } finally {
       fixture.close();
     }
