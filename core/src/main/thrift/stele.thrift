@@ -219,6 +219,7 @@ service TabletService {
 struct TableInfo {
   1: required string name,
   2: required string id,
+  /** All settings of tables: what it was made with, and keeps. */
   3: required map<string, string> settings
 }
 
@@ -237,7 +238,10 @@ struct TabletLocation {
 
 /** Table operations; any server takes them, and hands them to the coordinator. */
 service TableService {
-  /** Answers when every tablet is served. The id of the new table is returned. */
+  /**
+   * Answers when every tablet is served. The id of the new table is returned. It keeps the settings
+   * given, and for others those that the coordinator's server has as defaults now.
+   */
   string createTable(1: string name, 2: list<binary> splits, 3: map<string, string> settings) throws (1: SteleError error),
   void deleteTable(1: string name) throws (1: SteleError error),
   list<TableInfo> listTables() throws (1: SteleError error),

@@ -11,7 +11,8 @@ import org.stele.core.data.Bytes;
  *
  * @param splits the end rows of its first tablets, ascending and without duplicates; the last
  *     tablet has none
- * @param settings of scope table, by name, as text
+ * @param settings of scope table, by name, as text; for others the table keeps what the
+ *     coordinator's server has as defaults now
  */
 public record TableOptions(List<Bytes> splits, Map<String, String> settings) {
   public TableOptions {

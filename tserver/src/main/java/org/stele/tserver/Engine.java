@@ -132,7 +132,6 @@ final class Engine {
             "tablet opener",
             new TabletOpener(
                 basis.session,
-                settings,
                 basis.metadata,
                 basis.store,
                 basis.directories,

@@ -5,6 +5,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.settings.Setting;
 import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 import org.stele.tserver.service.ServerSelf;
@@ -89,5 +90,10 @@ final class ServerState implements ServerSelf {
   @Override
   public Map<String, String> settings() {
     return settings.effective();
+  }
+
+  @Override
+  public Map<String, String> tableDefaults() {
+    return settings.effective(Setting.Scope.TABLE);
   }
 }

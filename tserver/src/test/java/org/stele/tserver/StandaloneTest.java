@@ -22,6 +22,7 @@ import org.stele.client.Scanner;
 import org.stele.client.SteleClient;
 import org.stele.client.TableDescription;
 import org.stele.client.TableOptions;
+import org.stele.client.location.MetadataSchema;
 import org.stele.core.data.Bytes;
 import org.stele.core.data.Cell;
 import org.stele.core.data.Mutation;
@@ -115,6 +116,47 @@ class StandaloneTest {
   }
 
   @Test
+  void aTableKeepsTheSettingsItWasMadeWith() throws Exception {
+    try (MiniServer server = MiniServer.start(temp, Map.of("table.versions", "3"));
+        SteleClient client = server.client()) {
+      client.tables().create("three");
+      client.tables().create("two", TableOptions.defaults().with("table.versions", "2"));
+    }
+    try (MiniServer server =
+            MiniServer.start(temp, Map.of("table.versions", "1", "table.durability", "none"));
+        SteleClient client = server.client()) {
+      assertEquals("sync", client.tables().describe("three").settings().get("table.durability"));
+      assertEquals(3, versions(client, "three"));
+      assertEquals(2, versions(client, "two"));
+    }
+  }
+
+  private static int versions(SteleClient client, String table) {
+    for (int time = 1; time <= 5; time++) {
+      client.write(
+          table,
+          Mutation.of("row")
+              .put(Bytes.of("f"), Bytes.of("q"), Bytes.EMPTY, (long) time, Bytes.of("v")));
+    }
+    return client.lookup(table, "row").cells().size();
+  }
+
+  @Test
+  void theSettingsOfTablesAreNotThoseOfTheMetadata() throws Exception {
+    Map<String, String> settings = Map.of("table.versions", "3");
+    MiniServer.start(temp, settings).close();
+    try (MiniServer server = MiniServer.start(temp, settings);
+        SteleClient client = server.client()) {
+      List<Cell> cells =
+          client.lookup(MetadataSchema.TABLE_NAME, MetadataSchema.COORDINATOR_ROW).cells();
+      assertEquals(
+          cells.stream().map(cell -> cell.family() + ":" + cell.qualifier()).distinct().count(),
+          cells.size(),
+          cells::toString);
+    }
+  }
+
+  @Test
   void refusesASecondServerOnTheDirectory() throws Exception {
     try (MiniServer server = MiniServer.start(temp)) {
       StartException refused =
@@ -138,11 +180,14 @@ class StandaloneTest {
     MiniServer.start(temp).close();
   }
 
-  /** Directories of sessions. */
+  /** Directories of sessions with logs. */
   private List<String> logs() {
     Path directory = temp.resolve("store/wal");
     try (Stream<Path> sessions = Files.list(directory)) {
-      return sessions.map(path -> path.getFileName().toString()).toList();
+      return sessions
+          .filter(path -> path.toFile().list().length > 0)
+          .map(path -> path.getFileName().toString())
+          .toList();
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }

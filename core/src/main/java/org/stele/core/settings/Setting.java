@@ -26,13 +26,17 @@ public record Setting<T>(
     INSTANCE,
     /** For each server. */
     SERVER,
-    /** For each table; in a server's file it is the default of new tables. */
+    /**
+     * For each table, which keeps what it was made with; a server's file has the defaults of the
+     * tables that are made by way of this server.
+     */
     TABLE
   }
 
   /** When a change has an effect. */
   public enum Applies {
-    AT_ONCE,
-    AT_RESTART
+    AT_RESTART,
+    /** Tables that are made afterwards have it. */
+    FOR_NEW_TABLES
   }
 }

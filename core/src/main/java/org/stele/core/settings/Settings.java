@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Values of settings, each checked when this was made; what is not given has its default. Immutable
@@ -83,12 +84,20 @@ public final class Settings {
 
   /** Every setting with its text, given or default, in order of name. */
   public Map<String, String> effective() {
-    return StandardSettings.all().stream()
-        .collect(
-            Collectors.toMap(
-                Setting::name,
-                setting -> given.getOrDefault(setting.name(), setting.defaultText()),
-                (a, b) -> a,
-                TreeMap::new));
+    return texts(StandardSettings.all().stream());
+  }
+
+  /** Every setting of a scope with its text, given or default, in order of name. */
+  public Map<String, String> effective(Setting.Scope scope) {
+    return texts(StandardSettings.all().stream().filter(setting -> setting.scope() == scope));
+  }
+
+  private Map<String, String> texts(Stream<Setting<?>> settings) {
+    return settings.collect(
+        Collectors.toMap(
+            Setting::name,
+            setting -> given.getOrDefault(setting.name(), setting.defaultText()),
+            (a, b) -> a,
+            TreeMap::new));
   }
 }

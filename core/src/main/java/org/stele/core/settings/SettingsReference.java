@@ -15,10 +15,11 @@ public final class SettingsReference {
                 + " -Dstele.docs.write=true` writes it anew.\n\n")
         .append(
             "A server reads `conf/stele.properties` of its instance directory, one `name=value` a"
-                + " line. Tables have settings of their own, whose defaults may stand there too. An"
-                + " unknown name or a value that is not allowed stops the start, or refuses the"
-                + " change, with the name, the value and the rule; nothing is guessed or"
-                + " clamped.\n\n")
+                + " line. What it says of `table` settings goes into each table that is made by way"
+                + " of this server and is not given other values; a table keeps what it was made"
+                + " with, on whatever server it is. An unknown name or a value that is not allowed"
+                + " stops the start, or refuses the change, with the name, the value and the rule;"
+                + " nothing is guessed or clamped.\n\n")
         .append("Scope: `instance` is the same on all servers, `server` may differ from server to")
         .append(" server, `table` may differ from table to table.\n");
     for (Setting<?> setting : StandardSettings.all()) {
@@ -38,8 +39,8 @@ public final class SettingsReference {
     page.append("`; a change applies ");
     page.append(
         switch (setting.applies()) {
-          case AT_ONCE -> "at once";
           case AT_RESTART -> "at restart";
+          case FOR_NEW_TABLES -> "to tables made afterwards";
         });
     page.append(".\n");
   }

@@ -1,7 +1,7 @@
 package org.stele.core.settings;
 
-import static org.stele.core.settings.Setting.Applies.AT_ONCE;
 import static org.stele.core.settings.Setting.Applies.AT_RESTART;
+import static org.stele.core.settings.Setting.Applies.FOR_NEW_TABLES;
 import static org.stele.core.settings.Setting.Scope.SERVER;
 import static org.stele.core.settings.Setting.Scope.TABLE;
 
@@ -407,7 +407,7 @@ public final class StandardSettings {
           SettingType.oneOf(Durability.class),
           "sync",
           TABLE,
-          AT_ONCE,
+          FOR_NEW_TABLES,
           "When writes are acknowledged: none (not logged), log, flush (with the operating system),"
               + " sync (on disk).");
   public static final Setting<Integer> TABLE_VERSIONS =
@@ -416,7 +416,7 @@ public final class StandardSettings {
           SettingType.integer(1, 1_000_000),
           "1",
           TABLE,
-          AT_ONCE,
+          FOR_NEW_TABLES,
           "How many timestamps of a column are kept and shown, newest first.");
   public static final Setting<String> TABLE_COMPRESSION =
       define(
@@ -424,7 +424,7 @@ public final class StandardSettings {
           text("one of lz4, zstd, snappy, none", "lz4|zstd|snappy|none"),
           "lz4",
           TABLE,
-          AT_ONCE,
+          FOR_NEW_TABLES,
           "How the blocks of new sorted files are compressed.");
   public static final Setting<Long> TABLE_BLOCK_BYTES =
       define(
@@ -432,7 +432,7 @@ public final class StandardSettings {
           size(512, 8 * MIB),
           "8K",
           TABLE,
-          AT_ONCE,
+          FOR_NEW_TABLES,
           "Size of data blocks before compression. Smaller: cheaper lookups; larger: smaller files,"
               + " faster scans.");
   public static final Setting<Integer> TABLE_FILTER_BITS =
@@ -441,7 +441,7 @@ public final class StandardSettings {
           SettingType.integer(0, 32),
           "10",
           TABLE,
-          AT_ONCE,
+          FOR_NEW_TABLES,
           "Bits per row of the filter that spares lookups of rows a file does not have; 0 makes"
               + " none.");
   public static final Setting<Integer> TABLE_FILES_MAX =
@@ -450,9 +450,8 @@ public final class StandardSettings {
           SettingType.integer(2, 1000),
           "10",
           TABLE,
-          AT_ONCE,
-          "A tablet with more files is compacted before anything else; far above it writes slow"
-              + " down.");
+          FOR_NEW_TABLES,
+          "A tablet with more files is compacted before anything else.");
 
   private StandardSettings() {}
 

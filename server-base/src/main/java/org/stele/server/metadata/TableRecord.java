@@ -16,7 +16,7 @@ import org.stele.core.data.Row;
 /**
  * A table as the metadata has it.
  *
- * @param settings those set for this table; for the others the defaults count
+ * @param settings what the table was made with, and keeps
  */
 public record TableRecord(String id, String name, State state, Map<String, String> settings) {
   public TableRecord {

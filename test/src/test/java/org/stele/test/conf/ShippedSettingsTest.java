@@ -35,9 +35,10 @@ class ShippedSettingsTest {
     text.append(
         "# This file < conf/stele.properties of the instance directory < environment < options.\n");
     text.append(
-        "# In the environment rpc.port is STELE_SETTING_RPC_PORT, as an option --set rpc.port=N.\n");
+        "# In the environment rpc.port is STELE_SETTING_RPC_PORT, as an option --set"
+            + " rpc.port=N.\n");
     text.append(
-        "# Settings of tables are the defaults of new tables. docs/settings.md says more.\n");
+        "# Settings of tables go into tables made from now on. docs/settings.md says more.\n");
     for (Setting<?> setting : StandardSettings.all()) {
       text.append('\n');
       append(text, setting.description());

@@ -53,13 +53,16 @@ public final class TabletOpener implements Closeable {
   private static final long DAMAGED_RETRY_MILLIS = 10_000;
   private static final long CLOSE_MILLIS = 10_000;
 
+  /** The metadata tablet's: no server's file has a say in them. */
+  private static final Settings METADATA_SETTINGS =
+      Settings.of(Map.of("table.versions", "1", "table.durability", "sync"));
+
   // Constant.
   private final String session;
   private final MetadataStore store;
   private final OwnedTablets owned;
   private final TabletMap tablets;
   private final RecoveredLogs logs;
-  private final Settings settings;
   private final Parts parts;
   private final ScheduledThreadPoolExecutor threads;
 
@@ -77,13 +80,11 @@ public final class TabletOpener implements Closeable {
 
   /**
    * @param session of this server
-   * @param settings of the server, over which tables have theirs
    * @param files where logs of former servers are
    * @param fence takes logs from their servers
    */
   public TabletOpener(
       String session,
-      Settings settings,
       MetadataStore store,
       FileStore files,
       LogDirectories fence,
@@ -91,7 +92,6 @@ public final class TabletOpener implements Closeable {
       TabletMap tablets,
       Parts parts) {
     this.session = session;
-    this.settings = settings;
     this.store = store;
     this.logs = new RecoveredLogs(files, fence);
     this.owned = owned;
@@ -157,7 +157,7 @@ public final class TabletOpener implements Closeable {
       owned.remove(owner); // the coordinator commands it again
       return;
     }
-    openOne(owner, record, settings);
+    openOne(owner, record, METADATA_SETTINGS);
   }
 
   /** One walk over the metadata serves all tablets of the command. */
@@ -183,7 +183,7 @@ public final class TabletOpener implements Closeable {
         LOG.warn("tablet {} is not this server's: not opened", owner.tabletId());
         owned.remove(owner);
       } else {
-        later(() -> openOne(owner, record, settings.with(table.settings())), 0);
+        later(() -> openOne(owner, record, Settings.of(table.settings())), 0);
       }
     }
   }

@@ -41,7 +41,8 @@ public final class ServerMethods {
   public static Methods of(Stages stages) {
     Methods methods = new Methods();
     new TabletHandlers(stages.lookups, stages.scans, stages.writes, stages.owned).register(methods);
-    new TableHandlers(stages.coordinator, stages.tableTasks, stages.taskExecutor).register(methods);
+    new TableHandlers(stages.coordinator, stages.tableTasks, stages.taskExecutor, stages.self)
+        .register(methods);
     new ServerHandlers(stages.self).register(methods);
     new MetadataHandlers(stages.conditional).register(methods);
     new AssignmentHandlers(

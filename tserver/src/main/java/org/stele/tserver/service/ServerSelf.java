@@ -25,4 +25,7 @@ public interface ServerSelf {
 
   /** Effective settings, secrets masked. */
   Map<String, String> settings();
+
+  /** What a table gets that is made by way of this server and is given nothing else. */
+  Map<String, String> tableDefaults();
 }

@@ -3,6 +3,7 @@ package org.stele.tserver.service;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -41,11 +42,13 @@ final class TableHandlers {
   private final Coordinator coordinator;
   private final TableTasks tasks;
   private final Executor executor;
+  private final ServerSelf self;
 
-  TableHandlers(Coordinator coordinator, TableTasks tasks, Executor executor) {
+  TableHandlers(Coordinator coordinator, TableTasks tasks, Executor executor, ServerSelf self) {
     this.coordinator = coordinator;
     this.tasks = tasks;
     this.executor = executor;
+    this.self = self;
   }
 
   void register(Methods methods) {
@@ -151,7 +154,8 @@ final class TableHandlers {
     return List.copyOf(splits);
   }
 
-  private static Map<String, String> tableSettings(Map<String, String> given) {
+  /** All that a table is made with: it does not change when a server's file does. */
+  private Map<String, String> tableSettings(Map<String, String> given) {
     try {
       Settings.of(given);
     } catch (SettingException e) {
@@ -163,7 +167,9 @@ final class TableHandlers {
         throw Requests.bad(name + " is not a setting of tables");
       }
     }
-    return given;
+    Map<String, String> all = new TreeMap<>(self.tableDefaults());
+    all.putAll(given);
+    return all;
   }
 
   private void delete(TableService.deleteTable_args arguments, Call call) {

@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -27,7 +26,6 @@ import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.file.CrashableFileStore.Hold;
 import org.stele.core.file.CrashableFileStore.Operation;
-import org.stele.core.settings.Settings;
 import org.stele.server.metadata.LogReference;
 import org.stele.server.metadata.MemoryMetadataTable;
 import org.stele.server.metadata.MetadataBatch;
@@ -85,7 +83,6 @@ class TabletOpenerTest {
             engine.flusher);
     return new TabletOpener(
         SESSION,
-        Settings.defaults(),
         metadata,
         engine.store,
         new LogDirectories(engine.store, path -> {}),
@@ -188,15 +185,15 @@ class TabletOpenerTest {
   }
 
   @Test
-  void anErrorWhileOpeningIsNotSwallowed() {
+  void anErrorWhileOpeningIsNotSwallowed() throws Exception {
     Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-    AtomicReference<Throwable> told = new AtomicReference<>();
-    Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> told.set(failure));
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> told.complete(failure));
     try {
       LinkageError error = new UnsatisfiedLinkError("no zstd in java.library.path");
       opener = opener(new MetadataStore(new BrokenReads(error), rows, () -> "no batch"));
       opener.open(List.of("tablet2"));
-      Awaitility.await().atMost(LIMIT).until(told::get, failure -> failure == error);
+      assertEquals(error, told.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
       owned.remove(requireNonNull(owned.get("tablet2")));
