@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -93,7 +94,7 @@ public final class TabletOpener implements Closeable {
       Parts parts) {
     this.session = session;
     this.store = store;
-    this.logs = new RecoveredLogs(files, fence);
+    this.logs = new RecoveredLogs(files, fence, parts.users().clock());
     this.owned = owned;
     this.tablets = tablets;
     this.parts = parts;
@@ -201,8 +202,8 @@ public final class TabletOpener implements Closeable {
     try {
       replayAndOpen(owner, record, tableSettings);
     } catch (CorruptFileException e) {
-      LOG.error("tablet {} cannot be served: {}", record.tabletId(), e.getMessage());
-      owner.failed(
+      waitForAnOperator(
+          owner,
           SteleException.corrupt(
               "tablet " + record.tabletId() + " cannot be served: " + e.getMessage(),
               e,
@@ -224,6 +225,15 @@ public final class TabletOpener implements Closeable {
         logs.forget();
       }
     }
+  }
+
+  /** It is told once, not each time that the tablet is tried in vain. */
+  private static void waitForAnOperator(OwnedTablet owner, SteleException reason) {
+    SteleException before = owner.failure();
+    if (before == null || !Objects.equals(before.getMessage(), reason.getMessage())) {
+      LOG.error(reason.getMessage());
+    }
+    owner.failed(reason);
   }
 
   /** The row may have changed since: its files and references are read anew. */
