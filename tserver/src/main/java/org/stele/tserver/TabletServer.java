@@ -28,6 +28,7 @@ import org.stele.core.coordination.ServerNode;
 import org.stele.core.coordination.ServerRecord;
 import org.stele.core.coordination.SessionState;
 import org.stele.core.file.FileLock;
+import org.stele.core.file.FileLockedException;
 import org.stele.core.file.FileStore;
 import org.stele.core.net.TlsOptions;
 import org.stele.core.settings.Settings;
@@ -260,10 +261,19 @@ public final class TabletServer {
   private FileStore openStore() throws IOException {
     FileStore store = given.closer.add("file store", given.store.open());
     if (FileStores.isLocal(store.root())) {
-      given.closer.add(
-          "lock of the store", FileLock.acquire(Path.of(store.root()).resolve("lock")));
+      given.closer.add("lock of the store", lock(Path.of(store.root())));
     }
     return store;
+  }
+
+  private static FileLock lock(Path root) throws IOException {
+    try {
+      return FileLock.acquire(root.resolve("lock"));
+    } catch (FileLockedException e) {
+      throw new StartException(
+          "the files in " + root + " are those of a server that runs: on a local disk there is one",
+          e);
+    }
   }
 
   private WriteAheadLog startLog(FileStore store, GroupCommitLog.Options options)
