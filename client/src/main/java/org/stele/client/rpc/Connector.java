@@ -125,7 +125,11 @@ final class Connector {
       if (left <= 0) {
         throw AttemptException.notSent(
             server,
-            "not " + what + " within " + options.connectTimeout() + " or the deadline",
+            "not "
+                + what
+                + " within "
+                + options.connectTimeout().toMillis()
+                + " ms or the deadline",
             null);
       }
       socket.await(left);

@@ -100,7 +100,11 @@ public final class Coordination implements AutoCloseable {
       if (!curator.blockUntilConnected(millis(timeout), TimeUnit.MILLISECONDS)) {
         throw new CoordinationException(
             Reason.NO_ANSWER,
-            "no connection to ZooKeeper at " + options.connect() + " within " + timeout,
+            "no connection to ZooKeeper at "
+                + options.connect()
+                + " within "
+                + timeout.toMillis()
+                + " ms",
             null);
       }
     } catch (InterruptedException e) {

@@ -2,7 +2,9 @@ package org.stele.core.settings;
 
 import java.io.IOException;
 import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -72,6 +74,12 @@ public final class ConfigLoader {
       new OnceEach(file, found).load(reader);
     } catch (IllegalArgumentException e) {
       throw e instanceof SettingException ? e : new SettingException(file + ": " + e.getMessage());
+    } catch (CharacterCodingException e) { // which names neither the file nor the trouble
+      throw new SettingException(file + " is not UTF-8: write other characters as \\uNNNN");
+    } catch (FileSystemException e) { // names the file
+      throw e;
+    } catch (IOException e) {
+      throw new IOException("cannot read " + file + ": " + e.getMessage(), e);
     }
     return found;
   }

@@ -46,6 +46,22 @@ class ConfigLoaderTest {
     assertTrue(refused.getMessage().contains(file.toString()), refused.getMessage());
   }
 
+  @Test
+  void namesAFileThatIsNoText() throws IOException {
+    Path file = temp.resolve("stele.properties");
+    Files.write(file, new byte[] {'#', ' ', (byte) 0xfc, '\n'});
+    SettingException refused =
+        assertThrows(SettingException.class, () -> ConfigLoader.load(file, Map.of(), Map.of()));
+    assertTrue(refused.getMessage().startsWith(file + " is not UTF-8"), refused.getMessage());
+  }
+
+  @Test
+  void namesADirectoryThatIsThereInsteadOfTheFile() {
+    IOException refused =
+        assertThrows(IOException.class, () -> ConfigLoader.load(temp, Map.of(), Map.of()));
+    assertTrue(refused.getMessage().contains(temp.toString()), refused.getMessage());
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -9,6 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.core.coordination.CoordinationException;
 import org.stele.core.error.SteleException;
+import org.stele.core.settings.SettingException;
 
 /**
  * Runs a server as the process it is in: starts it, waits for a reason to end (a signal, or
@@ -195,6 +196,7 @@ public final class ServerRun {
     boolean saysAll =
         failure instanceof StartException
             || failure instanceof SteleException
+            || failure instanceof SettingException
             || failure instanceof CoordinationException
             || failure.getClass() == IOException.class;
     return saysAll ? message : kind + ": " + message;

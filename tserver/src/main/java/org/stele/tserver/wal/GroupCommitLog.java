@@ -330,7 +330,10 @@ public final class GroupCommitLog implements WriteAheadLog {
 
   private void giveUp() {
     String what =
-        options.directory() + ": the disk did not answer within " + options.closeTimeout();
+        options.directory()
+            + ": the disk did not answer within "
+            + options.closeTimeout().toMillis()
+            + " ms";
     IOException reason = new IOException(what);
     closeFailure = reason;
     state.breakLog(reason);
