@@ -89,6 +89,33 @@ public final class StandaloneServer implements AutoCloseable {
 
   /** {@code stele start}, successful or not. */
   public CommandResult start() {
+    configure();
+    CommandResult result = stele("start");
+    if (result.exitCode() == 0) {
+      started = pid();
+    }
+    return result;
+  }
+
+  /**
+   * Starts the server in the foreground, as a child of this process; returns before it is ready.
+   * What it prints goes to {@code output}.
+   */
+  public Process startInForeground(Path output) {
+    configure();
+    try {
+      ProcessBuilder builder =
+          new ProcessBuilder(command("standalone"))
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile());
+      Commands.set(environment, builder);
+      return builder.start();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void configure() {
     try {
       Path conf = directory.resolve("conf");
       Files.createDirectories(conf);
@@ -102,11 +129,6 @@ public final class StandaloneServer implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    CommandResult result = stele("start");
-    if (result.exitCode() == 0) {
-      started = pid();
-    }
-    return result;
   }
 
   public CommandResult stop() {
@@ -119,6 +141,10 @@ public final class StandaloneServer implements AutoCloseable {
   }
 
   public CommandResult stele(byte[] input, String... arguments) {
+    return Commands.run(installation.home(), environment, input, COMMAND_LIMIT, command(arguments));
+  }
+
+  private List<String> command(String... arguments) {
     List<String> command = new ArrayList<>();
     UnprivilegedUser user = owner;
     if (user != null) {
@@ -127,7 +153,7 @@ public final class StandaloneServer implements AutoCloseable {
     command.addAll(wrapper);
     command.add(installation.script().toString());
     Collections.addAll(command, arguments);
-    return Commands.run(installation.home(), environment, input, COMMAND_LIMIT, command);
+    return command;
   }
 
   /** The fields of {@code status --json}. */
