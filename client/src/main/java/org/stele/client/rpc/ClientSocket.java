@@ -2,12 +2,14 @@ package org.stele.client.rpc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import org.jspecify.annotations.Nullable;
 import org.stele.core.net.Link;
 import org.stele.core.net.PlainLink;
 import org.stele.core.net.TlsContext;
@@ -58,8 +60,15 @@ final class ClientSocket {
     }
   }
 
-  /** Begins to connect; false: {@link #finishConnect} when the socket is ready for it. */
-  boolean connect(InetSocketAddress target) throws IOException {
+  /**
+   * Begins to connect; false: {@link #finishConnect} when the socket is ready for it.
+   *
+   * @param from the address that the connection comes from; null: as the system chooses
+   */
+  boolean connect(InetSocketAddress target, @Nullable InetAddress from) throws IOException {
+    if (from != null) {
+      channel.bind(new InetSocketAddress(from, 0));
+    }
     key.interestOps(SelectionKey.OP_CONNECT);
     return channel.connect(target);
   }

@@ -64,7 +64,7 @@ final class Connector {
     Connection made = null;
     try {
       socket = ClientSocket.open();
-      if (!socket.connect(target)) {
+      if (!socket.connect(target, options.localAddress())) {
         while (!socket.finishConnect()) {
           patience.await(socket, "connected");
         }

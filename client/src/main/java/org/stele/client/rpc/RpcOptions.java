@@ -1,5 +1,6 @@
 package org.stele.client.rpc;
 
+import java.net.InetAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.net.TlsContext;
@@ -13,6 +14,7 @@ import org.stele.core.net.TlsContext;
  * @param tenant empty: none
  * @param clientId random, the same for the whole life of the client
  * @param tls null: connections are not encrypted
+ * @param localAddress that connections come from; null: as the system chooses
  */
 public record RpcOptions(
     Duration connectTimeout,
@@ -20,7 +22,18 @@ public record RpcOptions(
     int maxReplyBytes,
     String tenant,
     long clientId,
-    @Nullable TlsContext tls) {
+    @Nullable TlsContext tls,
+    @Nullable InetAddress localAddress) {
+
+  public RpcOptions(
+      Duration connectTimeout,
+      int connectionsPerServer,
+      int maxReplyBytes,
+      String tenant,
+      long clientId,
+      @Nullable TlsContext tls) {
+    this(connectTimeout, connectionsPerServer, maxReplyBytes, tenant, clientId, tls, null);
+  }
 
   /** Without encryption. */
   public RpcOptions(
@@ -30,5 +43,11 @@ public record RpcOptions(
       String tenant,
       long clientId) {
     this(connectTimeout, connectionsPerServer, maxReplyBytes, tenant, clientId, null);
+  }
+
+  /** The same, with connections from an address of this machine. */
+  public RpcOptions withLocalAddress(InetAddress address) {
+    return new RpcOptions(
+        connectTimeout, connectionsPerServer, maxReplyBytes, tenant, clientId, tls, address);
   }
 }

@@ -1,6 +1,9 @@
 package org.stele.tserver.bench;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
@@ -200,6 +203,129 @@ final class BenchCommand implements Runnable {
                     durability,
                     BenchOptions.positive("--batch", batch, 1_000_000)));
     bench.run();
+    return 0;
+  }
+
+  @Command(
+      name = "fairness",
+      description = {
+        "What each of several clients gets of a server that has less to give than all want. Each has a",
+        "process and a loopback address of its own; the server's handlers sleep, so that the processors",
+        "do not decide."
+      })
+  int fairness(
+      @Option(
+              names = "--clients",
+              paramLabel = "N",
+              defaultValue = "18",
+              description = "Clients with one caller each (default: 18).")
+          int clients,
+      @Option(
+              names = "--tenants",
+              paramLabel = "NAME:CALLERS",
+              split = ",",
+              description = {
+                "Instead of --clients: tenants with different numbers of callers. The one with fewest is",
+                "measured alone first."
+              })
+          @Nullable List<String> tenants,
+      @Option(
+              names = "--handlers",
+              paramLabel = "N",
+              defaultValue = "4",
+              description = "Calls that the server does at a time (default: 4).")
+          int handlers,
+      @Option(
+              names = "--queue",
+              paramLabel = "N",
+              defaultValue = "8",
+              description = "Calls that wait at most (default: 8).")
+          int queue,
+      @Option(
+              names = "--service-time",
+              paramLabel = "TIME",
+              defaultValue = "20ms",
+              description = "How long a handler sleeps (default: 20ms).")
+          Duration serviceTime,
+      @Option(
+              names = "--open-loop",
+              paramLabel = "FACTOR",
+              defaultValue = "0",
+              description = {
+                "Calls at this many times the rate that the handlers can do, whatever becomes of those",
+                "before, without retries; 0: callers in a loop that try again (default: 0)."
+              })
+          double openLoop,
+      @Option(
+              names = "--deadline",
+              paramLabel = "TIME",
+              description =
+                  "Of each call with its retries (default: 60s; with --open-loop 25 service times).")
+          @Nullable Duration deadline,
+      @Option(
+              names = "--seconds",
+              paramLabel = "S",
+              defaultValue = "10",
+              description = "How long it is measured (default: 10).")
+          double seconds,
+      @Option(
+              names = "--warmup",
+              paramLabel = "S",
+              defaultValue = "2",
+              description = "How long the load runs before that (default: 2).")
+          double warmup,
+      @Option(
+              names = "--server-setting",
+              paramLabel = "NAME=VALUE",
+              arity = "1..*",
+              description = "More settings of the server.")
+          @Nullable Map<String, String> settings)
+      throws Exception {
+    FairnessBench bench =
+        valid(
+            () ->
+                new FairnessBench(
+                    context,
+                    new FairnessBench.Plan(
+                        tenants == null ? Tenant.clients(clients) : Tenant.parse(tenants),
+                        BenchOptions.positive("--handlers", handlers, 4096),
+                        BenchOptions.positive("--queue", queue, 1_000_000),
+                        serviceTime,
+                        deadline != null
+                            ? deadline
+                            : openLoop > 0 ? serviceTime.multipliedBy(25) : Duration.ofSeconds(60),
+                        BenchOptions.factor("--open-loop", openLoop),
+                        Objects.requireNonNullElse(settings, Map.of())),
+                    BenchOptions.duration("--warmup", warmup, 0),
+                    BenchOptions.duration("--seconds", seconds, 0.1)));
+    bench.run();
+    return 0;
+  }
+
+  @Command(
+      name = "sleeping-server",
+      hidden = true,
+      description = "An endpoint with sleeping handlers that ends with its standard input.")
+  int sleepingServer(
+      @Option(names = "--service-time", required = true) Duration serviceTime,
+      @Option(names = "--set") @Nullable Map<String, String> settings)
+      throws Exception {
+    SleepingServer.run(context, Objects.requireNonNullElse(settings, Map.of()), serviceTime);
+    return 0;
+  }
+
+  @Command(
+      name = "tenant",
+      hidden = true,
+      description = "The load of one tenant of 'bench fairness'; ends with its standard input.")
+  int tenant(
+      @Option(names = "--server", required = true) String server,
+      @Option(names = "--from", required = true) String from,
+      @Option(names = "--callers", required = true) int callers,
+      @Option(names = "--rate", required = true) double rate,
+      @Option(names = "--deadline", required = true) Duration deadline)
+      throws Exception {
+    TenantLoad.run(context, new TenantLoad.Given(server, from, callers, rate, deadline));
     return 0;
   }
 

@@ -96,7 +96,7 @@ final class BenchOptions {
     return seed;
   }
 
-  private static Duration duration(String option, double seconds, double least) {
+  static Duration duration(String option, double seconds, double least) {
     if (!(seconds >= least && seconds <= 86_400)) {
       throw new IllegalArgumentException(
           option + " " + seconds + ": a number of seconds from " + least + " to 86400");
@@ -118,6 +118,13 @@ final class BenchOptions {
       positive("--in-flight", count, 65_536);
     }
     return inFlight;
+  }
+
+  static double factor(String option, double value) {
+    if (!(value >= 0 && value <= 1000)) {
+      throw new IllegalArgumentException(option + " " + value + ": a number from 0 to 1000");
+    }
+    return value;
   }
 
   static int positive(String option, int value, int most) {

@@ -45,12 +45,22 @@ final class BenchProcess implements AutoCloseable {
    */
   static BenchProcess start(CommandContext context, String what, List<String> arguments)
       throws IOException {
+    return start(context, what, Map.of(), arguments);
+  }
+
+  /**
+   * @param environment variables beside those of this process
+   */
+  static BenchProcess start(
+      CommandContext context, String what, Map<String, String> environment, List<String> arguments)
+      throws IOException {
     List<String> command = new ArrayList<>(context.steleCommand());
     command.add("bench");
     command.addAll(arguments);
-    Process process =
-        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    return new BenchProcess(what, process);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    builder.environment().putAll(environment);
+    return new BenchProcess(what, builder.start());
   }
 
   long pid() {
