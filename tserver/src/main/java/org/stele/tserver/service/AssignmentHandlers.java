@@ -15,6 +15,7 @@ import org.stele.tserver.recovery.OwnedTablets;
 import org.stele.tserver.recovery.TabletOpener;
 import org.stele.tserver.tablet.Tablet;
 import org.stele.tserver.tablet.TabletMap;
+import org.stele.tserver.tablet.TabletState;
 
 /**
  * The coordinator's commands to this server. None holds a thread while it waits. Of the reserved
@@ -94,7 +95,7 @@ final class AssignmentHandlers {
   }
 
   private void flush(AssignmentService.flushTablet_args arguments, Call call) {
-    Tablet tablet = tablet(arguments.getTabletId());
+    Tablet tablet = served(tablet(arguments.getTabletId()));
     answer(
         flusher.flushSoon(tablet),
         call,
@@ -103,7 +104,7 @@ final class AssignmentHandlers {
 
   /** All that was written before is in files first, so that one file is left of everything. */
   private void compact(AssignmentService.compactTablet_args arguments, Call call) {
-    Tablet tablet = tablet(arguments.getTabletId());
+    Tablet tablet = served(tablet(arguments.getTabletId()));
     answer(
         flusher.flushSoon(tablet).thenCompose(flushed -> compactor.compactWhole(tablet)),
         call,
@@ -126,6 +127,17 @@ final class AssignmentHandlers {
         throw reason;
       }
       throw new SteleException(ErrorCode.NOT_SERVING, "tablet " + tabletId + " is not open here");
+    }
+    return tablet;
+  }
+
+  /** What is not served cannot be worked on: the answer is its reason, not that it was done. */
+  static Tablet served(Tablet tablet) {
+    if (tablet.state() == TabletState.FAILED) {
+      throw new SteleException(ErrorCode.OFFLINE, tablet + " has failed: " + tablet.failure());
+    }
+    if (!tablet.servesReads()) {
+      throw new SteleException(ErrorCode.NOT_SERVING, tablet + " is not open here");
     }
     return tablet;
   }
