@@ -224,7 +224,7 @@ final class TableHandlers {
     run(
         call,
         () -> {
-          int most = limit == 0 ? MAX_LOCATIONS : limit;
+          int most = limit == 0 ? MAX_LOCATIONS : Math.min(limit, MAX_LOCATIONS);
           TableService.locate_result result = new TableService.locate_result();
           result.setSuccess(tasks.locate(tableId, row, most).stream().map(this::location).toList());
           call.reply(result);
