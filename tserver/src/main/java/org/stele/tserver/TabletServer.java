@@ -179,7 +179,8 @@ public final class TabletServer {
                 metadata,
                 this::holdsLease),
             closer);
-    ClientTabletCommands commands = new ClientTabletCommands(client, clock);
+    ClientTabletCommands commands =
+        closer.add("commands to servers", new ClientTabletCommands(client, clock));
     Coordinator coordinating =
         new Coordinator(
             metadata,

@@ -98,6 +98,19 @@ public final class MetadataStore {
     return TabletRecord.of(found);
   }
 
+  /** Of the coordinator that came last; 0 before the first. */
+  public long coordinatorEpoch() {
+    Row row = table.read(COORDINATOR_ROW);
+    Bytes epoch = row == null ? null : Columns.get(row, COORDINATOR_EPOCH);
+    return epoch == null ? 0 : Long.parseLong(epoch.toUtf8());
+  }
+
+  /** Whether a table has the name. */
+  public boolean isNameTaken(String name) {
+    Row row = table.read(nameRow(name));
+    return row != null && Columns.get(row, TABLE_ID_COLUMN) != null;
+  }
+
   /** The files that nothing refers to any more. */
   public List<DeleteRecord> deletes() {
     return Stream.concat(

@@ -146,7 +146,12 @@ public final class RootTable implements MetadataTable {
       if (!holds) {
         throw new SteleException(
             ErrorCode.CONSTRAINT,
-            "condition on " + condition.column() + " of the metadata tablet's row does not hold");
+            "column "
+                + condition.column()
+                + " of the metadata tablet's row must "
+                + (condition.value() == null ? "not be there" : "be " + condition.value())
+                + ", and is "
+                + (found == null ? "not there" : found.toString()));
       }
     }
   }

@@ -42,10 +42,13 @@ public final class Coordinator implements Closeable {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+  /** Of operations that were asked for and have no answer yet, begun or not. */
   private static final int MAX_ASKED = 1000;
 
   // Constant.
   private final Reconciler reconciler;
+  private final LeftoverSweep sweep;
   private final long leftoversNanos;
   private final Clock clock;
   private final Function<Leadership.Listener, Leadership> standing;
@@ -53,6 +56,9 @@ public final class Coordinator implements Closeable {
 
   @GuardedBy("this")
   private final List<TableOperation> asked = new ArrayList<>();
+
+  @GuardedBy("this")
+  private int underWay;
 
   @GuardedBy("this")
   private boolean leading;
@@ -91,6 +97,7 @@ public final class Coordinator implements Closeable {
       Clock clock,
       Function<Leadership.Listener, Leadership> standing) {
     this.reconciler = new Reconciler(store, liveServers, commands, fence, leftovers, ids, clock);
+    this.sweep = new LeftoverSweep(store, liveServers, fence, leftovers, clock);
     this.leftoversNanos = leftoversEvery.toNanos();
     this.leftoversDueNanos = clock.nanos();
     this.clock = clock;
@@ -121,7 +128,7 @@ public final class Coordinator implements Closeable {
     return this;
   }
 
-  private synchronized void setLeading(boolean now) {
+  synchronized void setLeading(boolean now) {
     leading = now;
     nudged = true;
     notifyAll();
@@ -162,16 +169,22 @@ public final class Coordinator implements Closeable {
           .completeExceptionally(
               new SteleException(
                   ErrorCode.UNAVAILABLE, "this server is not the coordinator, or not yet"));
-    } else if (asked.size() >= MAX_ASKED) {
+    } else if (underWay >= MAX_ASKED) {
       operation
           .result()
           .completeExceptionally(
               SteleException.busy(MAX_ASKED + " table operations wait already", 1000));
     } else {
+      underWay++;
+      var unused = operation.result().whenComplete((id, failure) -> ended());
       asked.add(operation);
       nudge();
     }
     return operation.result();
+  }
+
+  private synchronized void ended() {
+    underWay--;
   }
 
   /** Why a tablet is not served, or how it is; null if that is not known here. */
@@ -239,7 +252,7 @@ public final class Coordinator implements Closeable {
   private void removeLeftovers() throws IOException {
     if (clock.nanos() - leftoversDueNanos >= 0) {
       leftoversDueNanos = clock.nanos() + leftoversNanos;
-      reconciler.removeLeftovers();
+      sweep.run();
     }
   }
 

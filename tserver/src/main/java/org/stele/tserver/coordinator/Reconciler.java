@@ -5,11 +5,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +35,7 @@ import org.stele.tserver.coordinator.LogFence.FencedLogs;
  *   3. asked-for operations are recorded in the metadata
  *   4. tablets of dead servers: fence the server's logs, give the tablet to a living one
  *   5. servers open what they were given
- *   6. deleted tables: close their tablets, drop the rows
+ *   6. deleted tables: have their tablets closed, then drop the rows
  *   7. operations that are finished are answered
  * </pre>
  *
@@ -219,7 +217,7 @@ final class Reconciler {
         }
       } catch (SteleException e) {
         asked.removeFirst();
-        operation.result().completeExceptionally(named(e));
+        operation.result().completeExceptionally(named(operation, e));
         if (e.code() == ErrorCode.UNKNOWN_TABLE || e.code() == ErrorCode.TABLE_EXISTS) {
           continue;
         }
@@ -229,12 +227,27 @@ final class Reconciler {
     }
   }
 
-  /** What a lost epoch means to the one who asked. */
-  private static SteleException named(SteleException e) {
-    return e.code() == ErrorCode.CONSTRAINT
-        ? new SteleException(
-            ErrorCode.UNAVAILABLE, "another server became coordinator: " + e.getMessage(), e)
-        : e;
+  /** What a condition that does not hold means to the one who asked. */
+  private SteleException named(TableOperation operation, SteleException e) {
+    if (e.code() != ErrorCode.CONSTRAINT) {
+      return e;
+    }
+    try {
+      if (store.coordinatorEpoch() != epoch) {
+        return new SteleException(
+            ErrorCode.UNAVAILABLE, "another server became coordinator: " + e.getMessage(), e);
+      }
+      if (operation instanceof TableOperation.Create create && store.isNameTaken(create.name())) {
+        return new SteleException(
+            ErrorCode.TABLE_EXISTS, "there is a table " + create.name() + " already", e);
+      }
+    } catch (SteleException unread) {
+      e.addSuppressed(unread);
+    }
+    return new SteleException(
+        ErrorCode.UNAVAILABLE,
+        "the metadata is not as the coordinator knew it: " + e.getMessage(),
+        e);
   }
 
   private void record(TableOperation.Create create, Map<String, String> servers) {
@@ -356,8 +369,21 @@ final class Reconciler {
     return settled;
   }
 
+  /** A server that does not answer is asked again in the next pass, and holds up no other. */
+  private @Nullable Map<String, TabletStatus> statesAt(String address) {
+    try {
+      return commands.states(address);
+    } catch (SteleException e) {
+      LOG.warn("the server at {} does not say which tablets it has", address, e);
+      return null;
+    }
+  }
+
   private boolean openOn(String address, List<TabletRecord> tablets) {
-    Map<String, TabletStatus> states = commands.states(address);
+    Map<String, TabletStatus> states = statesAt(address);
+    if (states == null) {
+      return false;
+    }
     List<String> missing = new ArrayList<>();
     boolean settled = true;
     for (TabletRecord tablet : tablets) {
@@ -371,40 +397,78 @@ final class Reconciler {
       }
     }
     if (!missing.isEmpty()) {
-      commands.open(address, missing);
+      open(address, missing);
     }
     return settled;
   }
 
+  private void open(String address, List<String> tabletIds) {
+    try {
+      commands.open(address, tabletIds);
+    } catch (SteleException e) {
+      LOG.warn("the server at {} was told in vain to open tablets {}", address, tabletIds, e);
+    }
+  }
+
   // ---- Deleted tables
 
+  /** False while tablets of a deleted table are open somewhere. */
   private boolean dropDeleted(Map<String, String> servers) {
+    boolean done = true;
     for (TableRecord table : mirror.deleting()) {
       List<TabletRecord> tablets = mirror.tabletsOf(table.id());
-      for (TabletRecord tablet : tablets) {
-        String address = servers.get(tablet.session() == null ? "" : tablet.session());
-        if (address != null) {
-          commands.close(address, tablet.tabletId(), false);
+      if (areClosed(tablets, servers)) {
+        drop(table, tablets);
+      } else {
+        done = false;
+      }
+    }
+    return done;
+  }
+
+  /** Has those that are not closed closed; later passes see that they are. */
+  private boolean areClosed(List<TabletRecord> tablets, Map<String, String> servers) {
+    Map<String, List<TabletRecord>> byAddress = new HashMap<>();
+    for (TabletRecord tablet : tablets) {
+      String address = servers.get(tablet.session() == null ? "" : tablet.session());
+      if (address != null) {
+        byAddress.computeIfAbsent(address, any -> new ArrayList<>()).add(tablet);
+      }
+    }
+    boolean closed = true;
+    for (Map.Entry<String, List<TabletRecord>> server : byAddress.entrySet()) {
+      Map<String, TabletStatus> states = statesAt(server.getKey());
+      if (states == null) {
+        closed = false;
+        continue;
+      }
+      for (TabletRecord tablet : server.getValue()) {
+        if (states.containsKey(tablet.tabletId())) {
+          commands.close(server.getKey(), tablet.tabletId(), false);
+          closed = false;
         }
       }
-      // Their files are known from the rows only, now that nobody changes these any more.
-      List<TabletRecord> rows = store.tablets(table.id());
-      for (int from = 0; from < rows.size(); from += BATCH_TABLETS) {
-        store.dropTablets(
-            epoch,
-            rows.subList(from, Math.min(rows.size(), from + BATCH_TABLETS)),
-            clock.wallMillis());
-      }
-      store.endDeletion(epoch, table.id());
-      store.deletes().stream()
-          .filter(file -> file.tableId().equals(table.id()))
-          .forEach(leftovers::collect);
-      mirror.removeTablets(tablets);
-      mirror.removeTable(table.id());
-      tablets.forEach(tablet -> statuses.remove(tablet.tabletId()));
-      LOG.info("table {} (id {}) is gone", table.name(), table.id());
     }
-    return true;
+    return closed;
+  }
+
+  private void drop(TableRecord table, List<TabletRecord> tablets) {
+    // Their files are known from the rows only, now that nobody changes these any more.
+    List<TabletRecord> rows = store.tablets(table.id());
+    for (int from = 0; from < rows.size(); from += BATCH_TABLETS) {
+      store.dropTablets(
+          epoch,
+          rows.subList(from, Math.min(rows.size(), from + BATCH_TABLETS)),
+          clock.wallMillis());
+    }
+    store.endDeletion(epoch, table.id());
+    store.deletes().stream()
+        .filter(file -> file.tableId().equals(table.id()))
+        .forEach(leftovers::collect);
+    mirror.removeTablets(tablets);
+    mirror.removeTable(table.id());
+    tablets.forEach(tablet -> statuses.remove(tablet.tabletId()));
+    LOG.info("table {} (id {}) is gone", table.name(), table.id());
   }
 
   // ---- Answers
@@ -448,38 +512,5 @@ final class Reconciler {
         .completeExceptionally(
             new SteleException(
                 ErrorCode.DEADLINE_EXCEEDED, "the table operation " + what + " at its deadline"));
-  }
-
-  // ---- What is left of dead servers
-
-  /**
-   * Deletes the logs, and the files that no metadata lists, of fenced sessions that no tablet needs
-   * any more. To be called when everything is settled.
-   */
-  void removeLeftovers() throws IOException {
-    List<String> sessions = fence.fencedSessions();
-    if (sessions.isEmpty()) {
-      return;
-    }
-    List<TabletRecord> all = new ArrayList<>(store.tablets());
-    all.add(store.rootTablet());
-    Set<String> needed = new HashSet<>();
-    Set<String> listed = new HashSet<>();
-    for (TabletRecord tablet : all) {
-      tablet.logs().forEach(log -> needed.add(log.session()));
-      tablet.files().forEach(file -> listed.add(file.fileId()));
-      String session = tablet.session();
-      if (session != null) {
-        needed.add(session);
-      }
-    }
-    store.deletes().forEach(file -> listed.add(file.fileId()));
-    for (String session : sessions) {
-      if (!needed.contains(session) && !liveServers.bySession().containsKey(session)) {
-        leftovers.deleteUnlisted(session, listed);
-        fence.delete(session);
-        LOG.info("what session {} left is deleted", session);
-      }
-    }
   }
 }

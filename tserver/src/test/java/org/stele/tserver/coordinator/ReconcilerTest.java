@@ -24,11 +24,13 @@ import org.stele.core.data.Bytes;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.time.ManualClock;
+import org.stele.server.metadata.FileRecord;
 import org.stele.server.metadata.LogReference;
 import org.stele.server.metadata.MemoryMetadataTable;
 import org.stele.server.metadata.MetadataStore;
 import org.stele.server.metadata.MetadataStore.DeleteRecord;
 import org.stele.server.metadata.RootTable;
+import org.stele.server.metadata.TableRecord;
 import org.stele.server.metadata.TabletRecord;
 
 /** The coordinator's decisions, without threads, against servers that only keep books. */
@@ -215,11 +217,111 @@ class ReconcilerTest {
     create("people");
     settle(reconciler);
     servers.failCloses = true;
-    delete("people");
-    assertThrows(SteleException.class, () -> reconciler.pass());
+    CompletableFuture<String> deleted = delete("people");
+    assertEquals(Progress.WAITING, reconciler.pass());
+    assertFalse(deleted.isDone());
     servers.failCloses = false;
     settle(newReconciler());
     assertEquals(List.of(), store.tablets());
+  }
+
+  @Test
+  void aTabletThatIsNotClosedHoldsUpNoOtherOperation() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    servers.failCloses = true;
+    CompletableFuture<String> deleted = delete("people");
+    CompletableFuture<String> made = create("others");
+    int batches = rows.batches();
+    for (int i = 0; i < 5; i++) {
+      assertEquals(Progress.WAITING, reconciler.pass());
+    }
+    assertTrue(made.isDone());
+    assertFalse(deleted.isDone());
+    assertEquals(batches + 2, rows.batches(), "the deletion and the creation, and nothing anew");
+    servers.failCloses = false;
+    settle(reconciler);
+    assertTrue(deleted.isDone());
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerHoldsUpNoOther() throws IOException {
+    settle(reconciler);
+    live.put("s2", "host:2");
+    servers.silent.add("host:2");
+    create("people", "g");
+    CompletableFuture<String> other = create("other");
+    for (int i = 0; i < 5; i++) {
+      assertEquals(Progress.WAITING, reconciler.pass());
+    }
+    String tablet =
+        store.tablets().stream()
+            .filter(one -> one.session().equals("s1"))
+            .findFirst()
+            .orElseThrow()
+            .tabletId();
+    assertTrue(servers.isOpen("host:1", tablet));
+    servers.silent.clear();
+    settle(reconciler);
+    assertTrue(other.isDone());
+  }
+
+  @Test
+  void aNameThatItDidNotKnowOfIsTaken() throws IOException {
+    settle(reconciler);
+    store.createTable(
+        store.coordinatorEpoch(),
+        new TableRecord("t9", "people", TableRecord.State.ONLINE, Map.of()),
+        List.of());
+    CompletableFuture<String> made = create("people");
+    assertThrows(SteleException.class, () -> reconciler.pass());
+    assertEquals(ErrorCode.TABLE_EXISTS, codeOf(made));
+  }
+
+  @Test
+  void whoAskedACoordinatorOfBeforeHearsThatThereIsAnother() throws IOException {
+    settle(reconciler);
+    settle(newReconciler());
+    CompletableFuture<String> made = create("people");
+    assertThrows(SteleException.class, () -> reconciler.pass());
+    assertEquals(ErrorCode.UNAVAILABLE, codeOf(made));
+    assertTrue(messageOf(made).contains("another server became coordinator"), messageOf(made));
+  }
+
+  @Test
+  void boundsTheOperationsThatHaveNoAnswer() {
+    live.clear();
+    Coordinator coordinator =
+        new Coordinator(
+            store,
+            () -> live,
+            servers,
+            logs,
+            files,
+            Duration.ofMinutes(1),
+            () -> "id-" + nextId++,
+            clock,
+            listener -> {
+              throw new AssertionError("it is not started");
+            });
+    coordinator.setLeading(true);
+    long deadline = clock.nanos() + Duration.ofMinutes(1).toNanos();
+    List<CompletableFuture<String>> asked = new ArrayList<>();
+    for (int i = 0; i < 1000; i++) {
+      asked.add(coordinator.createTable("table" + i, List.of(), Map.of(), deadline));
+      if (i % 100 == 0) {
+        coordinator.step();
+      }
+    }
+    assertTrue(asked.stream().noneMatch(CompletableFuture::isDone));
+    CompletableFuture<String> one = coordinator.deleteTable("table1", deadline);
+    assertEquals(ErrorCode.BUSY, codeOf(one));
+    clock.advance(Duration.ofMinutes(2));
+    coordinator.step();
+    assertEquals(ErrorCode.DEADLINE_EXCEEDED, codeOf(asked.get(0)));
+    assertFalse(coordinator.deleteTable("table1", clock.nanos() + deadline).isDone());
+    coordinator.close();
   }
 
   @Test
@@ -267,16 +369,71 @@ class ReconcilerTest {
     live.remove("s1");
     live.put("s2", "host:2");
     settle(reconciler);
-    reconciler.removeLeftovers();
-    assertEquals(Set.of("s1"), logs.fenced);
+    LeftoverSweep sweep = sweep();
     TabletRecord tablet = store.tablets().get(0);
-    store.commitFlush(tablet, null, 1, 1);
-    reconciler.removeLeftovers();
+    files.add(tablet.tableId(), "s1-1");
+    sweep.run();
     assertEquals(Set.of("s1"), logs.fenced);
+    store.commitFlush(tablet, null, 1, 1);
+    sweep.run();
+    assertEquals(Set.of("s1"), logs.fenced);
+    assertEquals(List.of(), files.cleaned);
     store.commitFlush(store.rootTablet(), null, 1, 1);
-    reconciler.removeLeftovers();
+    sweep.run();
     assertEquals(Set.of(), logs.fenced);
-    assertEquals(List.of("s1"), files.cleaned);
+    assertEquals(List.of("s1-1"), files.cleaned);
+  }
+
+  private LeftoverSweep sweep() {
+    return new LeftoverSweep(store, () -> live, logs, files, clock);
+  }
+
+  @Test
+  void filesThatNobodyListsGoAlsoWhenNoLogsAreLeftOfTheirServer() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    TabletRecord tablet = store.tablets().get(0);
+    LeftoverSweep sweep = sweep();
+    sweep.run();
+    store.commitFlush(tablet, file("gone-1"), 1, 1);
+    for (String file : List.of("gone-1", "gone-2", "s1-1")) {
+      files.add(tablet.tableId(), file);
+    }
+    sweep.run();
+    assertEquals(List.of(), files.cleaned, "it is not time yet");
+    clock.advance(Duration.ofMinutes(11));
+    sweep.run();
+    assertEquals(List.of("gone-2"), files.cleaned, "the one that is not listed, of a dead server");
+  }
+
+  private static FileRecord file(String fileId) {
+    return new FileRecord(fileId, 1, 1, 1, 1, null, null);
+  }
+
+  @Test
+  void theDirectoryOfADeletedTableGoesWhenItIsEmpty() throws IOException {
+    settle(reconciler);
+    create("people");
+    settle(reconciler);
+    TabletRecord tablet = store.tablets().get(0);
+    store.commitFlush(tablet, file("s1-1"), 1, 1);
+    files.add(tablet.tableId(), "s1-1");
+    files.stored.put(MetadataSchema.TABLE_ID, new ArrayList<>());
+    delete("people");
+    settle(reconciler);
+    LeftoverSweep sweep = sweep();
+    sweep.run();
+    assertEquals(Set.of(tablet.tableId(), MetadataSchema.TABLE_ID), files.stored.keySet());
+    files.stored.get(tablet.tableId()).clear();
+    store.commitDeletion(tablet.tableId(), List.of("s1-1"));
+    clock.advance(Duration.ofMinutes(11));
+    sweep.run();
+    assertEquals(Set.of(MetadataSchema.TABLE_ID), files.stored.keySet());
+  }
+
+  private static String messageOf(CompletableFuture<String> result) {
+    return assertThrows(CompletionException.class, result::join).getCause().getMessage();
   }
 
   private static ErrorCode codeOf(CompletableFuture<String> result) {
@@ -289,6 +446,7 @@ class ReconcilerTest {
     final Map<String, Map<String, TabletStatus>> tablets = new HashMap<>();
     final Set<String> damaged = new HashSet<>();
     boolean openings = true;
+    final Set<String> silent = new HashSet<>();
     boolean failCloses;
 
     private Map<String, TabletStatus> of(String address) {
@@ -313,14 +471,16 @@ class ReconcilerTest {
 
     @Override
     public void close(String address, String tabletId, boolean flush) {
-      if (failCloses) {
-        throw new SteleException(ErrorCode.UNAVAILABLE, "the server does not answer");
+      if (!failCloses) {
+        of(address).remove(tabletId);
       }
-      of(address).remove(tabletId);
     }
 
     @Override
     public Map<String, TabletStatus> states(String address) {
+      if (silent.contains(address)) {
+        throw new SteleException(ErrorCode.UNAVAILABLE, "the server does not answer");
+      }
       if (openings) {
         of(address)
             .replaceAll(
@@ -357,6 +517,14 @@ class ReconcilerTest {
   private static final class Files implements Leftovers {
     final List<String> collected = new ArrayList<>();
     final List<String> cleaned = new ArrayList<>();
+    final Map<String, List<StoredFile>> stored = new TreeMap<>();
+
+    void add(String tableId, String fileId) {
+      String session = fileId.substring(0, fileId.indexOf('-'));
+      stored
+          .computeIfAbsent(tableId, any -> new ArrayList<>())
+          .add(new StoredFile(tableId, fileId + ".sf", fileId, session));
+    }
 
     @Override
     public void collect(DeleteRecord file) {
@@ -364,8 +532,26 @@ class ReconcilerTest {
     }
 
     @Override
-    public void deleteUnlisted(String session, Set<String> listed) {
-      cleaned.add(session);
+    public List<String> tables() {
+      return List.copyOf(stored.keySet());
+    }
+
+    @Override
+    public List<StoredFile> files(String tableId) {
+      return List.copyOf(stored.getOrDefault(tableId, List.of()));
+    }
+
+    @Override
+    public void deleteUnlisted(StoredFile file) {
+      cleaned.add(file.fileId());
+      stored.getOrDefault(file.tableId(), List.of()).remove(file);
+    }
+
+    @Override
+    public void deleteDirectory(String tableId) {
+      if (stored.getOrDefault(tableId, List.of()).isEmpty()) {
+        stored.remove(tableId);
+      }
     }
   }
 }
