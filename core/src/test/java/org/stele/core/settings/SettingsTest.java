@@ -37,6 +37,11 @@ class SettingsTest {
           "root.uri", Set.of(""),
           "rpc.server.type", Set.of(""),
           "rpc.advertise.address", hostLike(""),
+          "rpc.tls.certificate", Set.copyOf(BAD_VALUES),
+          "rpc.tls.key", Set.copyOf(BAD_VALUES),
+          "rpc.tls.password.file", Set.copyOf(BAD_VALUES),
+          "rpc.tls.trust", Set.copyOf(BAD_VALUES),
+          "rpc.tenant.weights", Set.of(""),
           "rpc.bind.address", hostLike("abc"),
           "zookeeper.bind.address", hostLike("abc"));
 
