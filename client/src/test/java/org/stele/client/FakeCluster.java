@@ -66,6 +66,9 @@ final class FakeCluster implements AutoCloseable {
   /** Asked for each call to a tablet of a table that is not the metadata's. */
   volatile Fault fault = (server, method, request) -> Effect.NONE;
 
+  /** What {@link Effect#BUSY} proposes to wait. */
+  volatile int retryAfterMillis = 1;
+
   /** Cells that a batch has at most; a row larger than that is cut. */
   volatile int batchCells = 1000;
 
@@ -381,7 +384,7 @@ final class FakeCluster implements AutoCloseable {
     try {
       result =
           switch (effect) {
-            case BUSY -> throw SteleException.busy("told to be busy", 1);
+            case BUSY -> throw SteleException.busy("told to be busy", retryAfterMillis);
             case NOT_SERVING ->
                 throw new SteleException(ErrorCode.NOT_SERVING, "told not to serve");
             case SILENCE, CALL_LOST -> unused;

@@ -15,6 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -168,6 +169,83 @@ class SteleClientTest {
         long millis = (System.nanoTime() - start) / 1_000_000;
         assertTrue(millis < 5000, millis + " ms");
       }
+    }
+  }
+
+  private record Attempt(int number, long sinceFirstMillis, long deadlineNanos, long atNanos) {}
+
+  @Test
+  void busyCallsComeAgainWhenTheServerSaidWithTheirFirstDeadline() throws Exception {
+    String id = cluster.createTable("t", List.of());
+    cluster.load(id, Mutation.of("a").put("f", "q", "v"));
+    cluster.retryAfterMillis = 40;
+    List<Attempt> attempts = new CopyOnWriteArrayList<>();
+    cluster.fault =
+        (server, method, request) -> {
+          attempts.add(
+              new Attempt(
+                  request.header.attempt(),
+                  request.header.sinceFirstAttemptMillis(),
+                  request.header.deadlineNanos(),
+                  System.nanoTime()));
+          return attempts.size() % 4 == 0 ? FakeCluster.Effect.NONE : FakeCluster.Effect.BUSY;
+        };
+    List<Runnable> calls =
+        List.of(
+            () -> client.lookup("t", "a"),
+            () -> client.lookupAsync("t", Bytes.of("a")).join(),
+            () -> client.write("t", Mutation.of("b").put("f", "q", "v")),
+            () -> client.writeAsync("t", Mutation.of("b").put("f", "q", "v")).join(),
+            () -> all(client.scanner("t").range(Range.row("a")).open()),
+            () -> {
+              try (BatchWriter writer = client.batchWriter("t")) {
+                writer.add(Mutation.of("b").put("f", "q", "v"));
+              }
+            });
+    for (Runnable call : calls) {
+      attempts.clear();
+      call.run();
+      assertEquals(4, attempts.size());
+      for (int i = 1; i < 4; i++) {
+        Attempt before = attempts.get(i - 1);
+        Attempt retry = attempts.get(i);
+        assertEquals(i + 1, retry.number());
+        long waited = retry.atNanos() - before.atNanos();
+        assertTrue(waited >= 40_000_000, "again after " + waited + " ns");
+        assertTrue(retry.sinceFirstMillis() >= 40L * i, retry.toString());
+        long moved = retry.deadlineNanos() - before.deadlineNanos();
+        assertTrue(Math.abs(moved) < 5_000_000, "the deadline moved by " + moved + " ns");
+      }
+    }
+  }
+
+  @Test
+  void spentRetryBudgetGivesBusyToTheCaller() {
+    cluster.createTable("t", List.of());
+    AtomicInteger calls = new AtomicInteger();
+    cluster.fault =
+        (server, method, request) -> {
+          calls.incrementAndGet();
+          return FakeCluster.Effect.BUSY;
+        };
+    try (SteleClient frugal =
+        SteleClient.connect(
+            cluster.connectString(),
+            ClientOptions.defaults()
+                .withRetry(
+                    RetryOptions.defaults()
+                        .withWaits(Duration.ofMillis(1), Duration.ofMillis(2))
+                        .withBudget(0, 0, 5)))) {
+      SteleException e = assertThrows(SteleException.class, () -> frugal.lookup("t", "a"));
+      assertEquals(ErrorCode.BUSY, e.code());
+      assertEquals(cluster.retryAfterMillis, e.retryAfterMillis());
+      assertTrue(e.getMessage().contains("retry budget"), e.getMessage());
+      assertEquals(6, calls.get());
+      SteleException again =
+          assertThrows(
+              SteleException.class, () -> frugal.write("t", Mutation.of("a").put("f", "q", "v")));
+      assertEquals(ErrorCode.BUSY, again.code());
+      assertEquals(7, calls.get());
     }
   }
 

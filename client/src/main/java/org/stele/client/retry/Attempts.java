@@ -1,5 +1,6 @@
 package org.stele.client.retry;
 
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
@@ -10,10 +11,13 @@ import org.stele.core.time.Clock;
  *
  * <p>What it throws names operation, server, number of attempts and the last cause. Its code is
  * that of the last failure, with two exceptions: of a change, one of whose attempts may have been
- * done, it is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the deadline kept it from going
- * on.
+ * done, it is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the end of its time kept it from
+ * going on.
  */
 public final class Attempts {
+  /** A deadline is kept while more than this share of an attempt's time is left. */
+  private static final int KEPT_SHARE = 8;
+
   private final RetryPolicy policy;
   private final Clock clock;
   private final RetryPolicy.Operation operation;
@@ -23,6 +27,11 @@ public final class Attempts {
   private int attempt = 1;
   private boolean outcomeUnknown;
   private @Nullable AttemptException lastFailure;
+
+  /** Of the attempt that began last. */
+  private long attemptEndNanos;
+
+  private boolean keepsEnd;
 
   Attempts(
       RetryPolicy policy,
@@ -57,10 +66,17 @@ public final class Attempts {
 
   /**
    * The end of one attempt that begins now: after {@code timeoutNanos}, at the latest the deadline.
+   * After BUSY the end of the attempt before is kept as long as it can be, so that servers, which
+   * take the call with the earliest deadline first, prefer who waits for longest.
    */
   public long attemptDeadlineNanos(long timeoutNanos) {
-    long end = clock.nanos() + timeoutNanos;
-    return end - deadlineNanos < 0 ? end : deadlineNanos;
+    long now = clock.nanos();
+    if (!keepsEnd || attemptEndNanos - now <= timeoutNanos / KEPT_SHARE) {
+      long end = now + timeoutNanos;
+      attemptEndNanos = end - deadlineNanos < 0 ? end : deadlineNanos;
+      keepsEnd = false;
+    }
+    return attemptEndNanos;
   }
 
   /** Whether an attempt of this change may have been done. */
@@ -83,6 +99,7 @@ public final class Attempts {
     AttemptException before = lastFailure;
     lastFailure = failure;
     outcomeUnknown |= failure.isOutcomeUnknown();
+    keepsEnd = failure.code() == ErrorCode.BUSY;
     if (!failure.isRetryable()) {
       throw end(failure, failure.code(), "");
     }
@@ -92,6 +109,15 @@ public final class Attempts {
           failure,
           ErrorCode.DEADLINE_EXCEEDED,
           ", and the deadline is over" + otherCause(before, failure));
+    }
+    if (TimeUnit.MILLISECONDS.toNanos(failure.retryAfterMillis())
+        >= left - policy.shortestWaitNanos()) {
+      throw end(
+          failure,
+          failure.code(),
+          ", and the deadline is over before the "
+              + failure.retryAfterMillis()
+              + " ms that it proposes to wait");
     }
     if (!policy.mayRetry()) {
       throw end(failure, failure.code(), ", and the retry budget of this client is spent");

@@ -1,5 +1,6 @@
 package org.stele.client.retry;
 
+import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import org.stele.core.time.Clock;
 
@@ -10,8 +11,10 @@ import org.stele.core.time.Clock;
  *
  * <p><b>Waits.</b> The ceiling of the n-th wait is base × 2^n, at most the cap. The wait is drawn
  * evenly between base and 1.25 × ceiling, so that clients that failed together come back apart and
- * no wait is under base. A server's own proposal (retryAfterMs) is the least wait. Near the
- * deadline the wait is cut to half of what is left, so that there is a last attempt.
+ * no wait is under base. A server's own proposal (retryAfterMs) is kept to: the wait is drawn
+ * evenly between it and the ceiling above it, at least a quarter of it, and where it would end
+ * after the deadline there is no other attempt. Near the deadline the wait, or what is drawn of it
+ * above a proposal, is cut to half of what is left, so that there is a last attempt.
  *
  * <p>Thread-safe.
  */
@@ -58,18 +61,21 @@ public final class RetryPolicy {
   /**
    * The wait before retry number {@code retry} (from 0), in nanoseconds.
    *
-   * @param leftNanos until the deadline, more than the base
+   * @param retryAfterMillis the server's proposal; 0: none
+   * @param leftNanos until the deadline, more than base and proposal
    */
   long waitNanos(int retry, int retryAfterMillis, long leftNanos) {
     long base = options.base().toNanos();
     long cap = options.cap().toNanos();
     long ceiling =
         retry >= MAX_SHIFT || base > cap >> retry ? cap : base << retry; // cannot overflow
-    long wait = base + (long) ((ceiling * JITTER - base) * random.getAsDouble());
+    double chance = random.getAsDouble();
     if (retryAfterMillis > 0) {
-      long proposed = (long) (retryAfterMillis * 1e6 * (1 + random.getAsDouble() / 4));
-      wait = Math.max(wait, proposed);
+      long proposed = TimeUnit.MILLISECONDS.toNanos(retryAfterMillis);
+      long above = Math.max(ceiling, proposed / 4);
+      return proposed + (long) (Math.min(above, (leftNanos - proposed) / 2) * chance);
     }
+    long wait = base + (long) ((ceiling * JITTER - base) * chance);
     return Math.max(Math.min(wait, leftNanos / 2), base);
   }
 

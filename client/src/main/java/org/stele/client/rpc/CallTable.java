@@ -8,23 +8,34 @@ import org.jspecify.annotations.Nullable;
 /**
  * The calls under way on a connection, by id. An id is the call's number on the connection above
  * the index of its place, so that a reply finds its call without searching, and a late reply finds
- * another id in the place. Guarded by the connection's lock.
+ * another id in the place. Connections count from different numbers, so that a reply that was sent
+ * by a wrong one is known for what it is. Guarded by the connection's lock.
  */
 final class CallTable {
   static final int MAX_CALLS = 1 << 14;
   private static final int PLACE_BITS = 16;
+  private static final int NUMBER_BITS = 32;
 
   private @Nullable PendingCall[] places = new PendingCall[16];
   private int[] free = new int[16];
   private int freeCount;
   private int used;
   private int size;
+  private final long origin;
   private long number;
 
   /** The first end of an asynchronous call, or earlier; only if {@link #hasAsyncEnd}. */
   private long asyncEndNanos;
 
   private boolean hasAsyncEnd;
+
+  /**
+   * @param connection its number among those of the client
+   */
+  CallTable(int connection) {
+    this.origin = (long) connection << NUMBER_BITS & Long.MAX_VALUE >> PLACE_BITS;
+    this.number = origin;
+  }
 
   int size() {
     return size;
@@ -81,7 +92,7 @@ final class CallTable {
   /** Whether a call of this connection ever had the id. */
   boolean wasGiven(long id) {
     long callNumber = id >>> PLACE_BITS;
-    return callNumber > 0 && callNumber <= number && (id & ((1 << PLACE_BITS) - 1)) < used;
+    return callNumber > origin && callNumber <= number && (id & ((1 << PLACE_BITS) - 1)) < used;
   }
 
   /** Takes all calls out. */

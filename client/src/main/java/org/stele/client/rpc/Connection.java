@@ -39,7 +39,7 @@ final class Connection {
   private final ReentrantLock lock = new ReentrantLock();
 
   @GuardedBy("lock")
-  private final CallTable calls = new CallTable();
+  private final CallTable calls;
 
   private final ReadingRole reading;
   private final ConnectionLife life;
@@ -50,12 +50,14 @@ final class Connection {
   /**
    * Takes over a socket whose first exchange is done: see {@link Connector}.
    *
+   * @param number of the connection among those of the client
    * @param ioThreads makes the I/O thread, if one is needed
    * @param reader has read the server's greeting and nothing else
    * @param greeting of the server
    */
   Connection(
       String server,
+      int number,
       Clock clock,
       ThreadFactory ioThreads,
       ClientSocket socket,
@@ -63,6 +65,7 @@ final class Connection {
       ReplyHeader greeting) {
     this.server = server;
     this.clock = clock;
+    this.calls = new CallTable(number);
     this.serverClock = new ServerClock(clock, greeting.bootId(), greeting.serverNanos());
     this.maxFrameBytes =
         greeting.frameMaxBytes() > 0 ? greeting.frameMaxBytes() : Integer.MAX_VALUE;

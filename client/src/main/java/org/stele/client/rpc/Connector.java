@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLException;
 import org.stele.client.retry.AttemptException;
@@ -30,6 +31,7 @@ final class Connector {
   private final ExecutorService resolving;
   private final ThreadFactory ioThreads;
   private final Supplier<String> instanceId;
+  private final AtomicInteger numbers = new AtomicInteger();
 
   /**
    * @param resolving runs name resolution, which cannot be given a timeout
@@ -77,7 +79,9 @@ final class Connector {
       ReplyHeader answer =
           new Greeting(server, socket, reader, options.clientId(), instanceId.get())
               .exchange(patience);
-      made = new Connection(server, clock, ioThreads, socket, reader, answer);
+      made =
+          new Connection(
+              server, numbers.incrementAndGet(), clock, ioThreads, socket, reader, answer);
       return made;
     } catch (SSLException e) {
       throw TlsHandshake.denied(server, e);

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
-import org.stele.core.time.Clock;
+import org.stele.core.time.ManualClock;
 
 class RetryPolicyTest {
   private static final Duration BASE = Duration.ofMillis(1);
@@ -20,21 +20,6 @@ class RetryPolicyTest {
 
   private final ManualClock clock = new ManualClock();
   private final Random random = new Random(1);
-
-  /** Time that stands still unless it is moved. */
-  private static final class ManualClock implements Clock {
-    private long nanos = 1_000;
-
-    @Override
-    public long wallMillis() {
-      return nanos / 1_000_000;
-    }
-
-    @Override
-    public long nanos() {
-      return nanos;
-    }
-  }
 
   private RetryPolicy policy(double share, double floor, int burst) {
     return new RetryPolicy(
@@ -44,7 +29,7 @@ class RetryPolicyTest {
   }
 
   private Attempts begin(RetryPolicy policy, boolean changes, Duration deadline) {
-    return policy.begin(() -> "test", changes, clock.nanos + deadline.toNanos());
+    return policy.begin(() -> "test", changes, clock.nanos() + deadline.toNanos());
   }
 
   private static AttemptException refused() {
@@ -70,7 +55,7 @@ class RetryPolicyTest {
         late = Math.max(late, wait);
         different.add(wait);
       }
-      clock.nanos += wait;
+      clock.advance(Duration.ofNanos(wait));
     }
     assertEquals(20_001, attempts.attempt());
     assertTrue(early <= 10e6 && late > 200e6, early + " " + late);
@@ -105,21 +90,114 @@ class RetryPolicyTest {
   }
 
   @Test
+  void noWaitIsShorterThanTheProposalAndAllAreSpreadAboveIt() {
+    RetryPolicy policy = policy(0, 1e6, 100_000);
+    for (int proposal : new int[] {1, 7, 100, 5_000}) {
+      long proposed = proposal * 1_000_000L;
+      for (long left : new long[] {proposed + 2_000_001, 2 * proposed, 600_000_000_000L}) {
+        if (left <= proposed + BASE.toNanos()) {
+          continue;
+        }
+        long least = Long.MAX_VALUE;
+        long most = 0;
+        for (int i = 0; i < 2000; i++) {
+          long wait = policy.waitNanos(i % 20, proposal, left);
+          assertTrue(wait >= proposed && wait < left, proposal + " ms: waits " + wait + " ns");
+          least = Math.min(least, wait);
+          most = Math.max(most, wait);
+        }
+        long room = Math.min(Math.max(CAP.toNanos(), proposed / 4), (left - proposed) / 2);
+        assertTrue(least - proposed < room / 20, least + " of " + proposed);
+        assertTrue(most - proposed > room - room / 20, most + " of " + (proposed + room));
+      }
+    }
+  }
+
+  @Test
+  void proposalBehindTheDeadlineGivesBusyToTheCallerAtOnce() {
+    Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
+    AttemptException busy = AttemptException.replied("h:1", SteleException.busy("full", 1000));
+    SteleException e = assertThrows(SteleException.class, () -> attempts.failed(busy));
+    assertEquals(ErrorCode.BUSY, e.code());
+    assertEquals(1000, e.retryAfterMillis());
+    assertTrue(e.getMessage().contains("proposes to wait"), e.getMessage());
+
+    Attempts more = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
+    long wait = more.failed(AttemptException.replied("h:1", SteleException.busy("full", 990)));
+    assertTrue(wait >= 990_000_000 && wait <= 995_000_000, "" + wait);
+  }
+
+  @Test
+  void busyCallKeepsItsFirstDeadline() {
+    Duration timeout = Duration.ofSeconds(8);
+    Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofMinutes(1));
+    AttemptException busy = AttemptException.replied("h:1", SteleException.busy("full", 20));
+    long first = attempts.attemptDeadlineNanos(timeout.toNanos());
+    assertEquals(clock.nanos() + timeout.toNanos(), first);
+    for (int i = 0; i < 3; i++) {
+      attempts.failed(busy);
+      clock.advance(Duration.ofSeconds(2));
+      assertEquals(first, attempts.attemptDeadlineNanos(timeout.toNanos()));
+    }
+    attempts.failed(busy);
+    clock.advance(Duration.ofSeconds(1)); // an eighth is left: too little for an attempt
+    long second = attempts.attemptDeadlineNanos(timeout.toNanos());
+    assertEquals(clock.nanos() + timeout.toNanos(), second);
+
+    attempts.failed(refused()); // an attempt elsewhere has its own time
+    clock.advance(Duration.ofSeconds(1));
+    assertEquals(
+        clock.nanos() + timeout.toNanos(), attempts.attemptDeadlineNanos(timeout.toNanos()));
+
+    Attempts brief = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(5));
+    long end = clock.nanos() + Duration.ofSeconds(5).toNanos();
+    for (int i = 0; i < 4; i++) {
+      assertEquals(end, brief.attemptDeadlineNanos(timeout.toNanos()));
+      brief.failed(busy);
+      clock.advance(Duration.ofSeconds(1));
+    }
+  }
+
+  @Test
+  void whateverTheTrafficTenRetriesPerSecondAreMade() {
+    RetryOptions defaults = RetryOptions.defaults();
+    assertEquals(10, defaults.budgetFloorPerSecond());
+    RetryPolicy policy = new RetryPolicy(defaults.withBudget(0, 10, 1), clock, random::nextDouble);
+    int retries = 0;
+    int refusals = 0;
+    AttemptException busy = AttemptException.replied("h:1", SteleException.busy("full", 1));
+    for (int millis = 0; millis < 60_000; millis += 5) {
+      Attempts attempts = begin(policy, false, Duration.ofHours(1));
+      try {
+        attempts.failed(busy);
+        retries++;
+      } catch (SteleException e) {
+        assertEquals(ErrorCode.BUSY, e.code());
+        assertEquals(1, e.retryAfterMillis());
+        refusals++;
+      }
+      clock.advance(Duration.ofMillis(5));
+    }
+    assertTrue(retries >= 599 && retries <= 601, retries + " retries in a minute");
+    assertEquals(12_000, retries + refusals);
+  }
+
+  @Test
   void deadlineEndsItWithALastAttemptShortlyBefore() {
     Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
-    long start = clock.nanos;
+    long start = clock.nanos();
     long lastAttempt = 0;
     SteleException end = null;
     while (end == null) {
       try {
-        clock.nanos += attempts.failed(refused());
-        lastAttempt = clock.nanos;
+        clock.advance(Duration.ofNanos(attempts.failed(refused())));
+        lastAttempt = clock.nanos();
       } catch (SteleException e) {
         end = e;
       }
     }
     assertEquals(ErrorCode.DEADLINE_EXCEEDED, end.code());
-    assertTrue(clock.nanos - start <= 1_002_000_000L, "" + (clock.nanos - start));
+    assertTrue(clock.nanos() - start <= 1_002_000_000L, "" + (clock.nanos() - start));
     assertTrue(lastAttempt - start > 900_000_000L);
     assertTrue(end.getMessage().contains("test failed at server h:1 after "), end.getMessage());
     assertTrue(end.getMessage().contains("connection refused"), end.getMessage());
@@ -129,7 +207,7 @@ class RetryPolicyTest {
   void aLastAttemptWithoutTimeDoesNotHideTheCause() {
     Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
     attempts.failed(refused());
-    clock.nanos += 999_500_000;
+    clock.advance(Duration.ofNanos(999_500_000));
     AttemptException late = AttemptException.timedOut("other:2", "no time left to look");
     SteleException end = assertThrows(SteleException.class, () -> attempts.failed(late));
     assertEquals(ErrorCode.DEADLINE_EXCEEDED, end.code());
@@ -140,11 +218,11 @@ class RetryPolicyTest {
   @Test
   void noAttemptBeginsWithoutTime() {
     Attempts attempts = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
-    clock.nanos += Duration.ofSeconds(1).minus(BASE).toNanos();
+    clock.advance(Duration.ofSeconds(1).minus(BASE));
     assertThrows(SteleException.class, () -> attempts.failed(refused()));
 
     Attempts more = begin(policy(0, 1e6, 1000), false, Duration.ofSeconds(1));
-    clock.nanos += Duration.ofSeconds(1).minus(BASE).toNanos() - 1;
+    clock.advance(Duration.ofNanos(Duration.ofSeconds(1).minus(BASE).toNanos() - 1));
     assertEquals(BASE.toNanos(), more.failed(refused()));
   }
 
@@ -159,7 +237,7 @@ class RetryPolicyTest {
     assertEquals(ErrorCode.UNAVAILABLE, e.code());
     assertTrue(e.getMessage().contains("retry budget"), e.getMessage());
 
-    clock.nanos += 300_000_000; // three by the floor
+    clock.advance(Duration.ofMillis(300)); // three by the floor
     Attempts more = begin(policy, false, Duration.ofHours(1));
     for (int i = 0; i < 3; i++) {
       more.failed(refused());

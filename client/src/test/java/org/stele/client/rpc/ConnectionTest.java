@@ -3,9 +3,12 @@ package org.stele.client.rpc;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +24,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -326,6 +330,109 @@ class ConnectionTest {
     assertEquals("slow", slow.get(10, TimeUnit.SECONDS));
     release.countDown();
     await().until(() -> server.openConnections() == 0);
+  }
+
+  @Test
+  void connectionOnWhichACallTimedOutTakesNoOther() throws Exception {
+    BlockingQueue<FakeServer.Request> kept = new LinkedBlockingQueue<>();
+    FakeServer server = server(kept::add);
+    RpcClient client = client(1);
+    CompletableFuture<String> slow = pingAsync(client, server, "slow", 30_000);
+    FakeServer.Request slowRequest = kept.take();
+    assertThrows(AttemptException.class, () -> ping(client, server, "late", 200));
+    FakeServer.Request late = kept.take();
+    assertSame(slowRequest.peer, late.peer);
+
+    CompletableFuture<String> next = pingAsync(client, server, "next", 30_000);
+    FakeServer.Request nextRequest = kept.take();
+    assertNotSame(late.peer, nextRequest.peer, "a new call on the connection that timed out");
+    byte[] nextReply = nextRequest.replyFrame(echoed(nextRequest));
+    late.peer.write(nextReply); // by the wrong connection
+    await().until(() -> server.openConnections() == 1);
+    assertFalse(next.isDone(), "a reply was taken from another connection");
+    await().until(slow::isCompletedExceptionally);
+    nextRequest.peer.write(nextReply);
+    assertEquals("next", next.get(10, TimeUnit.SECONDS));
+    assertEquals(2, server.accepted());
+  }
+
+  @Test
+  void namesAreResolvedAnewForEachConnection() throws Exception {
+    FakeServer before = server(ConnectionTest::echo);
+    InetAddress second = InetAddress.getByAddress(new byte[] {127, 0, 0, 2});
+    AtomicReference<InetAddress> address =
+        new AtomicReference<>(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}));
+    AtomicInteger asked = new AtomicInteger();
+    RpcClient client =
+        new RpcClient(
+            new RpcOptions(Duration.ofSeconds(2), 1, 4 << 20, "", 42),
+            Clock.system(),
+            host -> {
+              assertEquals("tablets.example", host);
+              asked.incrementAndGet();
+              return address.get();
+            },
+            () -> INSTANCE);
+    opened.add(0, client);
+    ServerCalls calls = new ServerCalls(client);
+    String name = "tablets.example:" + before.port();
+    assertEquals(Bytes.of("a"), calls.ping(name, Bytes.of("a"), 0, within(5_000)));
+    assertEquals(Bytes.of("b"), calls.ping(name, Bytes.of("b"), 0, within(5_000)));
+    assertEquals(1, asked.get());
+
+    before.close();
+    await().until(() -> before.openConnections() == 0);
+    FakeServer after = new FakeServer(INSTANCE, second, before.port(), ConnectionTest::echo);
+    opened.add(after);
+    assertThrows(AttemptException.class, () -> calls.ping(name, Bytes.of("c"), 0, within(5_000)));
+    address.set(second);
+    assertEquals(Bytes.of("d"), calls.ping(name, Bytes.of("d"), 0, within(5_000)));
+    assertEquals(1, after.accepted());
+    assertEquals(2, asked.get());
+  }
+
+  @Test
+  void connectionMadeWhileTheClientIsClosedIsClosed() throws Exception {
+    FakeServer server = server(ConnectionTest::echo);
+    CountDownLatch resolving = new CountDownLatch(1);
+    CountDownLatch closed = new CountDownLatch(1);
+    RpcClient client =
+        new RpcClient(
+            new RpcOptions(Duration.ofSeconds(5), 1, 4 << 20, "", 42),
+            Clock.system(),
+            host -> {
+              resolving.countDown();
+              awaitQuietly(closed);
+              return InetAddress.getLoopbackAddress();
+            },
+            () -> INSTANCE);
+    opened.add(0, client);
+    CompletableFuture<String> call =
+        CompletableFuture.supplyAsync(() -> quietPing(client, server, "a"));
+    assertTrue(resolving.await(10, TimeUnit.SECONDS));
+    client.close();
+    closed.countDown();
+    await().until(call::isCompletedExceptionally);
+    await().until(() -> server.openConnections() == 0);
+    assertThrows(AttemptException.class, () -> ping(client, server, "b", 5_000));
+    FakeServer other = server(ConnectionTest::echo);
+    assertThrows(AttemptException.class, () -> ping(client, other, "b", 5_000));
+    assertEquals(0, other.accepted());
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    boolean interrupted = false;
+    while (true) {
+      try {
+        latch.await();
+        break;
+      } catch (InterruptedException e) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static String quietPing(RpcClient client, FakeServer server, String payload) {

@@ -50,12 +50,16 @@ public final class FakeServer implements AutoCloseable {
   }
 
   public FakeServer(String instanceId, int port, Handler handler) {
+    this(instanceId, InetAddress.getLoopbackAddress(), port, handler);
+  }
+
+  FakeServer(String instanceId, InetAddress local, int port, Handler handler) {
     this.instanceId = instanceId;
     this.handler = handler;
     try {
       listener = new ServerSocket();
       listener.setReuseAddress(true);
-      listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 256);
+      listener.bind(new InetSocketAddress(local, port), 256);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
