@@ -3,12 +3,14 @@ package org.stele.client.rpc;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
 import org.stele.client.retry.AttemptException;
+import org.stele.core.data.ByteReader;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.MessageHeader;
+import org.stele.core.wire.PackedCellsReader;
 import org.stele.core.wire.ReplyHeader;
 import org.stele.core.wire.StructReader;
 import org.stele.core.wire.StructWriter;
@@ -25,8 +27,7 @@ final class Codec {
   private final CallHeader header = new CallHeader();
   private final ReplyHeader replyHeader = new ReplyHeader();
   private final MessageHeader message = new MessageHeader();
-  private final StructWriter writer = new StructWriter();
-  private final StructReader reader = new StructReader();
+  private final Tools tools = new Tools();
   private ByteWriter frame = new ByteWriter(FIRST_BYTES);
 
   Codec(RpcOptions options) {
@@ -39,18 +40,13 @@ final class Codec {
    * @return the frame with its length in front, valid until the next call of this
    * @throws AttemptException TOO_LARGE if the server does not take such a frame
    */
-  ByteWriter encode(
-      Connection connection,
-      String server,
-      Method<?> method,
-      TBase<?, ?> arguments,
-      CallLimits limits) {
+  <A> ByteWriter encode(
+      Connection connection, String server, Method<A, ?> method, A arguments, CallLimits limits) {
     frame.clear();
     frame.writeInt(0);
     encodeHeader(connection.serverClock(), limits);
-    method.encodeCall(frame);
     try {
-      writer.write(frame, MessageHeader.COMPACT, arguments);
+      method.encodeCall(frame, arguments, tools);
     } catch (TException e) {
       throw new IllegalArgumentException(
           "cannot encode a call of " + method.name() + ": " + e.getMessage(), e);
@@ -89,10 +85,9 @@ final class Codec {
   /**
    * Decodes a reply. Byte buffers of the result lie in the frame.
    *
-   * @return the result structure
    * @throws AttemptException if the server refused the call or the reply makes no sense
    */
-  <T extends TBase<T, ?>> T decode(String server, Method<T> method, byte[] reply) {
+  <R> R decode(String server, Method<?, R> method, byte[] reply) {
     try {
       int offset = replyHeader.decode(reply, 0, reply.length);
       if (replyHeader.isRefused()) {
@@ -105,20 +100,43 @@ final class Codec {
       if (message.type() != MessageHeader.REPLY || !method.isNamedIn(message, reply)) {
         throw new MalformedBytesException("a reply to " + message.name() + " for " + method.name());
       }
-      T result = method.newResult();
-      reader.read(message.protocol(), reply, message.bodyOffset(), reply.length, result);
-      return result;
-    } catch (TException | MalformedBytesException e) {
+      return method.decodeResult(server, reply, message, tools);
+    } catch (TException | MalformedBytesException | IllegalArgumentException e) {
       throw AttemptException.lost(
           server, "the reply to " + method.name() + " makes no sense: " + e.getMessage(), e);
     }
   }
 
-  private SteleException cannotRun(Method<?> method, byte[] reply) throws TException {
+  private SteleException cannotRun(Method<?, ?> method, byte[] reply) throws TException {
     String why =
         StructReader.readException(message.protocol(), reply, message.bodyOffset(), reply.length)
             .getMessage();
     return new SteleException(
         ErrorCode.INTERNAL, "the server cannot run " + method.name() + ": " + why);
+  }
+
+  /** What methods encode and decode with. */
+  static final class Tools {
+    private final StructWriter writer = new StructWriter();
+    private final StructReader reader = new StructReader();
+    private final ByteReader bytes = new ByteReader();
+    private final PackedCellsReader cells = new PackedCellsReader();
+
+    StructWriter writer() {
+      return writer;
+    }
+
+    /** Fills a result structure. */
+    void read(byte[] reply, MessageHeader message, TBase<?, ?> result) throws TException {
+      reader.read(message.protocol(), reply, message.bodyOffset(), reply.length, result);
+    }
+
+    ByteReader bytes() {
+      return bytes;
+    }
+
+    PackedCellsReader cells() {
+      return cells;
+    }
   }
 }

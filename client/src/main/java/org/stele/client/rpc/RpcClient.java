@@ -7,7 +7,6 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.apache.thrift.TBase;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.time.Clock;
@@ -63,8 +62,7 @@ public final class RpcClient implements AutoCloseable {
    * @throws AttemptException if there is none
    * @throws InterruptedException if the thread was interrupted; the call may have been done
    */
-  <T extends TBase<T, ?>> T call(
-      String server, Method<T> method, TBase<?, ?> arguments, CallLimits limits)
+  <A, R> R call(String server, Method<A, R> method, A arguments, CallLimits limits)
       throws InterruptedException {
     ServerConnections connections = connections(server);
     int place = connections.placeOfThisThread();
@@ -90,8 +88,8 @@ public final class RpcClient implements AutoCloseable {
     }
   }
 
-  private static <T extends TBase<T, ?>> T decode(
-      Codec codec, Connection connection, String server, Method<T> method, byte[] reply) {
+  private static <R> R decode(
+      Codec codec, Connection connection, String server, Method<?, R> method, byte[] reply) {
     try {
       return codec.decode(server, method, reply);
     } catch (AttemptException e) {
@@ -103,86 +101,82 @@ public final class RpcClient implements AutoCloseable {
   }
 
   /**
-   * Calls without waiting; the listener hears of the answer on a thread of the client, or on this
+   * Calls without waiting; {@code answer} hears of the answer on a thread of the client, or on this
    * one.
    */
-  <T extends TBase<T, ?>> void callAsync(
-      String server,
-      Method<T> method,
-      TBase<?, ?> arguments,
-      CallLimits limits,
-      ReplyListener<T> listener) {
+  <A, R> void callAsync(
+      String server, Method<A, R> method, A arguments, CallLimits limits, Answer<R> answer) {
     try {
       ServerConnections connections = connections(server);
       int place = connections.placeOfThisThread();
       Connection connection = connections.existing(place);
       if (connection != null) {
-        send(connection, server, method, arguments, limits, listener);
+        send(connection, server, method, arguments, limits, answer);
         return;
       }
       connecting.execute(
-          () -> connectAndSend(connections, place, server, method, arguments, limits, listener));
+          () -> connectAndSend(connections, place, server, method, arguments, limits, answer));
     } catch (RejectedExecutionException e) {
-      listener.failed(AttemptException.notSent(server, "the client is closed", e));
+      answer.failed(AttemptException.notSent(server, "the client is closed", e));
     } catch (AttemptException e) {
-      listener.failed(e);
+      answer.failed(e);
     }
   }
 
-  private <T extends TBase<T, ?>> void connectAndSend(
+  private <A, R> void connectAndSend(
       ServerConnections connections,
       int place,
       String server,
-      Method<T> method,
-      TBase<?, ?> arguments,
+      Method<A, R> method,
+      A arguments,
       CallLimits limits,
-      ReplyListener<T> listener) {
+      Answer<R> answer) {
     Connection connection;
     try {
       connection = connections.get(place, limits.deadlineNanos());
     } catch (AttemptException e) {
-      listener.failed(e);
+      answer.failed(e);
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      listener.failed(AttemptException.notSent(server, "the client is closed", e));
+      answer.failed(AttemptException.notSent(server, "the client is closed", e));
       return;
     }
-    send(connection, server, method, arguments, limits, listener);
+    send(connection, server, method, arguments, limits, answer);
   }
 
-  private <T extends TBase<T, ?>> void send(
+  private <A, R> void send(
       Connection connection,
       String server,
-      Method<T> method,
-      TBase<?, ?> arguments,
+      Method<A, R> method,
+      A arguments,
       CallLimits limits,
-      ReplyListener<T> listener) {
+      Answer<R> answer) {
     Codec codec = codecs.get();
     ByteWriter frame;
     try {
       frame = codec.encode(connection, server, method, arguments, limits);
     } catch (AttemptException e) {
-      listener.failed(e);
+      answer.failed(e);
       return;
     }
     PendingCall.Listener decoding =
         new PendingCall.Listener() {
           @Override
           public void replied(byte[] reply) {
-            T result;
+            R result;
             try {
               result = decode(codecs.get(), connection, server, method, reply);
             } catch (AttemptException e) {
-              listener.failed(e);
+              answer.failed(e);
               return;
             }
-            listener.replied(result);
+            answer.answered(result);
           }
 
           @Override
           public void failed(AttemptException failure) {
-            listener.failed(failure);
+            answer.failed(failure);
           }
         };
     try {
@@ -223,12 +217,5 @@ public final class RpcClient implements AutoCloseable {
     closed = true;
     connecting.shutdownNow();
     servers.values().forEach(ServerConnections::close);
-  }
-
-  /** Hears of the end of an asynchronous call: must not block. */
-  interface ReplyListener<T> {
-    void replied(T result);
-
-    void failed(AttemptException failure);
   }
 }

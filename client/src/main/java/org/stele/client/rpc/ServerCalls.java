@@ -18,24 +18,31 @@ import org.stele.core.thrift.ServerStatus;
  * Thread-safe; all wait, and throw as {@link TabletCalls} do.
  */
 public final class ServerCalls {
-  private static final Method<ServerService.ping_result> PING =
-      new Method<>("ping", ServerService.ping_result::new);
-  private static final Method<ServerService.status_result> STATUS =
-      new Method<>("status", ServerService.status_result::new);
-  private static final Method<ServerService.settings_result> SETTINGS =
-      new Method<>("settings", ServerService.settings_result::new);
-  private static final Method<MetadataService.applyMetadata_result> APPLY_METADATA =
-      new Method<>("applyMetadata", MetadataService.applyMetadata_result::new);
-  private static final Method<AssignmentService.openTablets_result> OPEN =
-      new Method<>("openTablets", AssignmentService.openTablets_result::new);
-  private static final Method<AssignmentService.closeTablet_result> CLOSE =
-      new Method<>("closeTablet", AssignmentService.closeTablet_result::new);
-  private static final Method<AssignmentService.flushTablet_result> FLUSH =
-      new Method<>("flushTablet", AssignmentService.flushTablet_result::new);
-  private static final Method<AssignmentService.compactTablet_result> COMPACT =
-      new Method<>("compactTablet", AssignmentService.compactTablet_result::new);
-  private static final Method<AssignmentService.tabletStates_result> STATES =
-      new Method<>("tabletStates", AssignmentService.tabletStates_result::new);
+  private static final Method<ServerService.ping_args, Bytes> PING =
+      Method.ofStructures("ping", ServerService.ping_result::new, ServerCalls::pinged);
+  private static final Method<ServerService.status_args, ServerService.status_result> STATUS =
+      Method.ofStructures("status", ServerService.status_result::new);
+  private static final Method<ServerService.settings_args, ServerService.settings_result> SETTINGS =
+      Method.ofStructures("settings", ServerService.settings_result::new);
+  private static final Method<
+          MetadataService.applyMetadata_args, MetadataService.applyMetadata_result>
+      APPLY_METADATA =
+          Method.ofStructures("applyMetadata", MetadataService.applyMetadata_result::new);
+  private static final Method<
+          AssignmentService.openTablets_args, AssignmentService.openTablets_result>
+      OPEN = Method.ofStructures("openTablets", AssignmentService.openTablets_result::new);
+  private static final Method<
+          AssignmentService.closeTablet_args, AssignmentService.closeTablet_result>
+      CLOSE = Method.ofStructures("closeTablet", AssignmentService.closeTablet_result::new);
+  private static final Method<
+          AssignmentService.flushTablet_args, AssignmentService.flushTablet_result>
+      FLUSH = Method.ofStructures("flushTablet", AssignmentService.flushTablet_result::new);
+  private static final Method<
+          AssignmentService.compactTablet_args, AssignmentService.compactTablet_result>
+      COMPACT = Method.ofStructures("compactTablet", AssignmentService.compactTablet_result::new);
+  private static final Method<
+          AssignmentService.tabletStates_args, AssignmentService.tabletStates_result>
+      STATES = Method.ofStructures("tabletStates", AssignmentService.tabletStates_result::new);
 
   private final RpcClient rpc;
 
@@ -45,20 +52,14 @@ public final class ServerCalls {
 
   public Bytes ping(String server, Bytes payload, int replySize, CallLimits limits)
       throws InterruptedException {
-    return pinged(
-        server,
-        rpc.call(
-            server, PING, new ServerService.ping_args(Wire.buffer(payload), replySize), limits));
+    return rpc.call(
+        server, PING, new ServerService.ping_args(Wire.buffer(payload), replySize), limits);
   }
 
   public void pingAsync(
       String server, Bytes payload, int replySize, CallLimits limits, Answer<Bytes> answer) {
     rpc.callAsync(
-        server,
-        PING,
-        new ServerService.ping_args(Wire.buffer(payload), replySize),
-        limits,
-        new TabletCalls.Decoding<>(server, ServerCalls::pinged, answer));
+        server, PING, new ServerService.ping_args(Wire.buffer(payload), replySize), limits, answer);
   }
 
   private static Bytes pinged(String server, ServerService.ping_result result) {

@@ -10,16 +10,16 @@ import org.stele.core.thrift.TableService;
  * {@link TabletCalls} do.
  */
 public final class TableCalls {
-  private static final Method<TableService.createTable_result> CREATE =
-      new Method<>("createTable", TableService.createTable_result::new);
-  private static final Method<TableService.deleteTable_result> DELETE =
-      new Method<>("deleteTable", TableService.deleteTable_result::new);
-  private static final Method<TableService.listTables_result> LIST =
-      new Method<>("listTables", TableService.listTables_result::new);
-  private static final Method<TableService.flushTable_result> FLUSH =
-      new Method<>("flushTable", TableService.flushTable_result::new);
-  private static final Method<TableService.compactTable_result> COMPACT =
-      new Method<>("compactTable", TableService.compactTable_result::new);
+  private static final Method<TableService.createTable_args, TableService.createTable_result>
+      CREATE = Method.ofStructures("createTable", TableService.createTable_result::new);
+  private static final Method<TableService.deleteTable_args, TableService.deleteTable_result>
+      DELETE = Method.ofStructures("deleteTable", TableService.deleteTable_result::new);
+  private static final Method<TableService.listTables_args, TableService.listTables_result> LIST =
+      Method.ofStructures("listTables", TableService.listTables_result::new);
+  private static final Method<TableService.flushTable_args, TableService.flushTable_result> FLUSH =
+      Method.ofStructures("flushTable", TableService.flushTable_result::new);
+  private static final Method<TableService.compactTable_args, TableService.compactTable_result>
+      COMPACT = Method.ofStructures("compactTable", TableService.compactTable_result::new);
 
   private final RpcClient rpc;
 

@@ -2,15 +2,12 @@ package org.stele.client.rpc;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.thrift.TBase;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.AttemptException;
 import org.stele.core.data.Bytes;
 import org.stele.core.data.Column;
 import org.stele.core.data.Durability;
 import org.stele.core.data.MalformedBytesException;
-import org.stele.core.thrift.LookupRequest;
-import org.stele.core.thrift.LookupResult;
 import org.stele.core.thrift.MutationFailure;
 import org.stele.core.thrift.ScanRequest;
 import org.stele.core.thrift.ScanResult;
@@ -26,12 +23,12 @@ import org.stele.core.wire.SteleErrors;
  * the call may have been done.
  */
 public final class TabletCalls {
-  private static final Method<TabletService.lookup_result> LOOKUP =
-      new Method<>("lookup", TabletService.lookup_result::new);
-  private static final Method<TabletService.scan_result> SCAN =
-      new Method<>("scan", TabletService.scan_result::new);
-  private static final Method<TabletService.write_result> WRITE =
-      new Method<>("write", TabletService.write_result::new);
+  private static final Method<LookupQuery, LookupAnswer> LOOKUP =
+      new Method<>("lookup", LookupCodec::encode, LookupCodec::decode);
+  private static final Method<TabletService.scan_args, ScanAnswer> SCAN =
+      Method.ofStructures("scan", TabletService.scan_result::new, TabletCalls::answer);
+  private static final Method<TabletService.write_args, WriteAnswer> WRITE =
+      Method.ofStructures("write", TabletService.write_result::new, TabletCalls::answer);
 
   private final RpcClient rpc;
 
@@ -47,10 +44,7 @@ public final class TabletCalls {
   public LookupAnswer lookup(
       String server, String tableId, Bytes row, List<Column> columns, CallLimits limits)
       throws InterruptedException {
-    return decoded(
-        server,
-        rpc.call(server, LOOKUP, lookupArguments(tableId, row, columns), limits),
-        TabletCalls::answer);
+    return rpc.call(server, LOOKUP, new LookupQuery(tableId, row, columns), limits);
   }
 
   public void lookupAsync(
@@ -60,37 +54,14 @@ public final class TabletCalls {
       List<Column> columns,
       CallLimits limits,
       Answer<LookupAnswer> answer) {
-    rpc.callAsync(
-        server,
-        LOOKUP,
-        lookupArguments(tableId, row, columns),
-        limits,
-        new Decoding<>(server, TabletCalls::answer, answer));
-  }
-
-  private static TabletService.lookup_args lookupArguments(
-      String tableId, Bytes row, List<Column> columns) {
-    LookupRequest request = new LookupRequest(tableId, Wire.buffer(row));
-    if (!columns.isEmpty()) {
-      request.setColumns(Wire.columns(columns));
-    }
-    return new TabletService.lookup_args(request);
-  }
-
-  private static LookupAnswer answer(String server, TabletService.lookup_result result) {
-    Wire.check(server, result.getError());
-    LookupResult success = present(result.getSuccess());
-    return new LookupAnswer(Wire.cells(success.bufferForPacked()), success.isMore());
+    rpc.callAsync(server, LOOKUP, new LookupQuery(tableId, row, columns), limits, answer);
   }
 
   // ---- Scan
 
   public ScanAnswer scan(String server, ScanQuery query, CallLimits limits)
       throws InterruptedException {
-    return decoded(
-        server,
-        rpc.call(server, SCAN, new TabletService.scan_args(request(query)), limits),
-        TabletCalls::answer);
+    return rpc.call(server, SCAN, new TabletService.scan_args(request(query)), limits);
   }
 
   private static ScanRequest request(ScanQuery query) {
@@ -138,18 +109,12 @@ public final class TabletCalls {
 
   public WriteAnswer write(String server, WriteQuery query, CallLimits limits)
       throws InterruptedException {
-    return decoded(
-        server, rpc.call(server, WRITE, writeArguments(query), limits), TabletCalls::answer);
+    return rpc.call(server, WRITE, writeArguments(query), limits);
   }
 
   public void writeAsync(
       String server, WriteQuery query, CallLimits limits, Answer<WriteAnswer> answer) {
-    rpc.callAsync(
-        server,
-        WRITE,
-        writeArguments(query),
-        limits,
-        new Decoding<>(server, TabletCalls::answer, answer));
+    rpc.callAsync(server, WRITE, writeArguments(query), limits, answer);
   }
 
   private static TabletService.write_args writeArguments(WriteQuery query) {
@@ -183,38 +148,5 @@ public final class TabletCalls {
       throw new MalformedBytesException("a reply without result and error");
     }
     return success;
-  }
-
-  private static <T, R> R decoded(String server, T result, Decoder<T, R> decoder) {
-    try {
-      return decoder.decode(server, result);
-    } catch (MalformedBytesException | IllegalArgumentException e) {
-      throw AttemptException.lost(server, "the reply makes no sense: " + e.getMessage(), e);
-    }
-  }
-
-  @FunctionalInterface
-  interface Decoder<T, R> {
-    R decode(String server, T result);
-  }
-
-  record Decoding<T extends TBase<T, ?>, R>(String server, Decoder<T, R> decoder, Answer<R> answer)
-      implements RpcClient.ReplyListener<T> {
-    @Override
-    public void replied(T result) {
-      R value;
-      try {
-        value = decoded(server, result, decoder);
-      } catch (AttemptException e) {
-        answer.failed(e);
-        return;
-      }
-      answer.answered(value);
-    }
-
-    @Override
-    public void failed(AttemptException failure) {
-      answer.failed(failure);
-    }
   }
 }

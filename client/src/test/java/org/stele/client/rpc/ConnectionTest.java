@@ -39,8 +39,8 @@ import org.stele.core.time.Clock;
 /** The shared connection against a server that is out to confuse it. */
 class ConnectionTest {
   private static final String INSTANCE = "instance-1";
-  private static final Method<ServerService.ping_result> PING =
-      new Method<>("ping", ServerService.ping_result::new);
+  private static final Method<ServerService.ping_args, ServerService.ping_result> PING =
+      Method.ofStructures("ping", ServerService.ping_result::new);
 
   private final List<AutoCloseable> opened = new ArrayList<>();
 
@@ -233,9 +233,9 @@ class ConnectionTest {
         PING,
         new ServerService.ping_args(ByteBuffer.wrap(Bytes.of(payload).toArray()), 0),
         within(millis),
-        new RpcClient.ReplyListener<>() {
+        new Answer<>() {
           @Override
-          public void replied(ServerService.ping_result result) {
+          public void answered(ServerService.ping_result result) {
             reply.complete(Bytes.of(result.bufferForSuccess()).toUtf8());
           }
 

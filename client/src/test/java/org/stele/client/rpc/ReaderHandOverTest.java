@@ -28,8 +28,8 @@ import org.stele.core.time.Clock;
  */
 class ReaderHandOverTest {
   private static final int ROUNDS = Boolean.getBoolean("stele.long") ? 20_000 : 1500;
-  private static final Method<ServerService.ping_result> PING =
-      new Method<>("ping", ServerService.ping_result::new);
+  private static final Method<ServerService.ping_args, ServerService.ping_result> PING =
+      Method.ofStructures("ping", ServerService.ping_result::new);
 
   /** Holds calls whose payload begins with "-" back for ever, answers the others at once. */
   private static void handle(FakeServer.Request request) throws Exception {
@@ -115,9 +115,9 @@ class ReaderHandOverTest {
             PING,
             new ServerService.ping_args(Bytes.of(payload).toByteBuffer(), 0),
             within(20_000),
-            new RpcClient.ReplyListener<>() {
+            new Answer<>() {
               @Override
-              public void replied(ServerService.ping_result result) {
+              public void answered(ServerService.ping_result result) {
                 reply.set(Bytes.of(result.bufferForSuccess()).toUtf8());
                 done.countDown();
               }

@@ -1,5 +1,7 @@
 package org.stele.core.data;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -124,6 +126,23 @@ public final class ByteWriter {
 
   public ByteWriter writeByteString(byte[] source) {
     return writeByteString(source, 0, source.length);
+  }
+
+  /** A varint length and the UTF-8 bytes of a text. */
+  public ByteWriter writeUtf8String(String text) {
+    int count = text.length();
+    ensure(5 + count);
+    int begin = length;
+    writeVarint(count);
+    for (int i = 0; i < count; i++) {
+      char c = text.charAt(i);
+      if (c >= 0x80) { // not as short as it seemed
+        length = begin;
+        return writeByteString(text.getBytes(UTF_8));
+      }
+      array[length++] = (byte) c;
+    }
+    return this;
   }
 
   public static void putInt(byte[] target, int offset, int value) {
