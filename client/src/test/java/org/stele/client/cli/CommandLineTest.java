@@ -119,21 +119,64 @@ class CommandLineTest {
 
   @Test
   void startTellsWhyTheVirtualMachineDidNotStart(@TempDir Path directory) throws IOException {
-    Path script = Files.createDirectories(directory.resolve("bin")).resolve("stele");
-    Files.writeString(
-        script,
+    assertStartTells(
+        directory,
         """
-        #!/bin/sh
-        echo 'Invalid maximum heap size: -Xmx1x'
-        echo 'Error: Could not create the Java Virtual Machine.'
-        echo 'Error: A fatal exception has occurred. Program will exit.'
-        exit 1
-        """);
+        Invalid maximum heap size: -Xmx1x
+        Error: Could not create the Java Virtual Machine.
+        Error: A fatal exception has occurred. Program will exit.
+        """,
+        "Invalid maximum heap size: -Xmx1x");
+  }
+
+  @Test
+  void startTellsWhyTheVirtualMachineCrashed(@TempDir Path directory) throws IOException {
+    assertStartTells(
+        directory,
+        """
+        [0.017s][warning][os,thread] Failed to start thread "GC Thread#0" - pthread_create failed (EAGAIN)
+        #
+        # There is insufficient memory for the Java Runtime Environment to continue.
+        # Cannot create worker GC thread. Out of system resources.
+        # An error report file with more information is saved as:
+        # /data/logs/hs_err_pid4362.log
+        """,
+        "There is insufficient memory for the Java Runtime Environment to continue."
+            + " Cannot create worker GC thread. Out of system resources."
+            + " (see /data/logs/hs_err_pid4362.log)");
+    assertStartTells(
+        directory,
+        """
+        #
+        # A fatal error has been detected by the Java Runtime Environment:
+        #
+        #  SIGSEGV (0xb) at pc=0x00007f5a8c4b2e70, pid=7, tid=8
+        #
+        # JRE version: OpenJDK Runtime Environment (17.0.15+6)
+        # Problematic frame:
+        # C  [libc.so.6+0x3ce70]
+        #
+        # An error report file with more information is saved as:
+        # /data/logs/hs_err_pid7.log
+        #
+        # If you would like to submit a bug report, please visit:
+        #   https://bugreport.java.com/bugreport/crash.jsp
+        #
+        """,
+        "A fatal error has been detected by the Java Runtime Environment:"
+            + " SIGSEGV (0xb) at pc=0x00007f5a8c4b2e70, pid=7, tid=8"
+            + " (see /data/logs/hs_err_pid7.log)");
+  }
+
+  /** Starts a server whose virtual machine ends with these words. */
+  private void assertStartTells(Path directory, String lastWords, String cause) throws IOException {
+    Path script = Files.createDirectories(directory.resolve("bin")).resolve("stele");
+    Files.writeString(script, "#!/bin/sh\ncat <<'WORDS'\n" + lastWords + "WORDS\nexit 1\n");
     assertTrue(script.toFile().setExecutable(true));
     cli.home = directory;
     cli.environment.remove("STELE_CONNECT");
     assertEquals(1, cli.run("start", "--dir", directory.resolve("data").toString()));
-    assertEquals("stele: the server did not start: Invalid maximum heap size: -Xmx1x\n", cli.err);
+    assertEquals("stele: the server did not start: " + cause + "\n", cli.err);
   }
 
   @Test

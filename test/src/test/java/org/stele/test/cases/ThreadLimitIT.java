@@ -42,7 +42,8 @@ class ThreadLimitIT {
   private static final Pattern NO_THREAD =
       Pattern.compile(
           "stele: the server did not start: "
-              + "(no more threads: .*|.*unable to create native thread.*|Could not create \\w*Thread.*)\\s*");
+              + "(no more threads: .*|.*unable to create native thread.*|Could not create \\w*Thread.*"
+              + "|.*Cannot create .*thread.*)\\s*");
 
   /** The garbage collector wants many threads, and not before there is much to do. */
   private static final String MANY_COLLECTOR_THREADS =

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
 
@@ -34,6 +35,14 @@ final class ServerLauncher {
       Pattern.compile(
           "\\s*|\\s+at .*|\\[[^\\]]*]\\[warning].*"
               + "|Error: (Could not create the Java Virtual Machine|A fatal exception has occurred).*");
+
+  /** A line with which the virtual machine tells of its crash, and where it tells more. */
+  private static final Pattern CRASH_LINE = Pattern.compile("#\\s*(.*)");
+
+  private static final Pattern CRASH_REPORT = Pattern.compile("#\\s*(/.*hs_err.*)");
+
+  /** Of the lines about a crash: what happened, and in which way. */
+  private static final int CRASH_CAUSE_LINES = 2;
 
   private final CommandContext context;
   private final Path directory;
@@ -77,18 +86,37 @@ final class ServerLauncher {
 
   /** Why the server that was launched ended: the last error of its log, else its last words. */
   String cause() throws IOException {
-    String error = null;
+    @Nullable String error = null;
     for (String line : tail(log, logStart)) {
       Matcher matcher = ERROR_LINE.matcher(line);
       error = matcher.matches() ? matcher.group(1) : error;
     }
-    for (String line : error == null ? tail(output, outputStart) : List.<String>of()) {
-      error = SAYS_NOTHING.matcher(line).matches() ? error : line;
+    if (error == null) {
+      List<String> lastWords = tail(output, outputStart);
+      error = crash(lastWords);
+      for (String line : error == null ? lastWords : List.<String>of()) {
+        error = SAYS_NOTHING.matcher(line).matches() ? error : line;
+      }
     }
     if (error == null) {
       return "it left no message in " + logs;
     }
     return error.startsWith("stele: ") ? error.substring("stele: ".length()) : error;
+  }
+
+  /** What the virtual machine says of its crash, in one line; null if it had none. */
+  private static @Nullable String crash(List<String> lines) {
+    List<String> said = new ArrayList<>();
+    String report = "";
+    for (String line : lines) {
+      Matcher text = CRASH_LINE.matcher(line);
+      if (text.matches() && !text.group(1).isEmpty() && said.size() < CRASH_CAUSE_LINES) {
+        said.add(text.group(1));
+      }
+      Matcher file = CRASH_REPORT.matcher(line);
+      report = file.matches() ? " (see " + file.group(1) + ")" : report;
+    }
+    return said.isEmpty() ? null : String.join(" ", said) + report;
   }
 
   /** The last lines of a file, from an offset if it has not become shorter. */
