@@ -427,6 +427,10 @@ final class Connection implements FrameDecoder.Sink {
 
   @Override
   public void tooLarge(byte[] array, int offset, int length, String reason) {
+    if (isUnencrypted) {
+      loop.dispatcher().refuseUnencrypted(this, array, offset, length);
+      return;
+    }
     loop.dispatcher().refuseTooLarge(this, array, offset, length, reason);
   }
 

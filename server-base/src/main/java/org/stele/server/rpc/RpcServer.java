@@ -24,6 +24,7 @@ import org.stele.core.time.Clock;
  */
 public final class RpcServer implements AutoCloseable {
   private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(5);
+  private static final long ACCEPT_END_MILLIS = 1000;
   private static final long END_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   /** The system class has this share of the users' workers and queue, beside theirs. */
@@ -41,6 +42,9 @@ public final class RpcServer implements AutoCloseable {
 
   @GuardedBy("this")
   private @Nullable Acceptor acceptor;
+
+  @GuardedBy("this")
+  private @Nullable Thread acceptThread;
 
   @GuardedBy("this")
   private boolean closed;
@@ -111,6 +115,7 @@ public final class RpcServer implements AutoCloseable {
     threads.start();
     Thread thread = new Thread(listening, "rpc-accept");
     thread.setDaemon(true);
+    acceptThread = thread;
     thread.start();
   }
 
@@ -137,9 +142,7 @@ public final class RpcServer implements AutoCloseable {
       return;
     }
     closed = true;
-    if (acceptor != null) {
-      acceptor.close();
-    }
+    endAccepting();
     endpoint.beginClosing();
     users.close();
     system.close();
@@ -155,6 +158,23 @@ public final class RpcServer implements AutoCloseable {
       endThreads();
     } catch (InterruptedException e) {
       threads.end();
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * A thread that waits in accept keeps the port open until it has woken up: who is answered
+   * UNAVAILABLE afterwards shall not be able to connect anew.
+   */
+  @GuardedBy("this")
+  private void endAccepting() {
+    if (acceptor == null || acceptThread == null) {
+      return;
+    }
+    acceptor.close();
+    try {
+      acceptThread.join(ACCEPT_END_MILLIS);
+    } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }

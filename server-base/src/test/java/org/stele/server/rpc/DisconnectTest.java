@@ -21,16 +21,17 @@ class DisconnectTest extends EveryServerKind {
 
   @Test
   void resetsAtAnyMomentCostOnlyTheirConnection() throws Exception {
+    int connections = kind.fewer(CONNECTIONS);
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     try (EndpointFixture endpoint = EndpointFixture.start()) {
-      endpoint.service.scanPermits.release(CONNECTIONS);
+      endpoint.service.scanPermits.release(connections);
       List<Future<?>> done = new ArrayList<>();
       for (int t = 0; t < THREADS; t++) {
         Random random = new Random(t);
         done.add(
             threads.submit(
                 () -> {
-                  for (int i = 0; i < CONNECTIONS / THREADS; i++) {
+                  for (int i = 0; i < connections / THREADS; i++) {
                     cutSomewhere(endpoint, random);
                   }
                   return null;

@@ -186,13 +186,15 @@ class RpcServerTest extends EveryServerKind {
       CallHeader header =
           new CallHeader().reset(1, 77).setTenant("ops").setRetry(250, 3).setTrace(5, 6);
       client.call(header, "write", EndpointFixture.write()).flush();
-      Caller caller = endpoint.service.writes.take().caller();
+      Call call = endpoint.service.writes.take();
+      Caller caller = call.caller();
       assertEquals(InetAddress.getLoopbackAddress(), caller.address());
       assertEquals(77, caller.clientId());
       assertEquals("ops", caller.tenant());
       assertEquals(3, caller.attempt());
       assertEquals(5, caller.traceIdHigh());
       assertEquals(6, caller.traceIdLow());
+      call.reply(TestService.writeResult());
     }
   }
 

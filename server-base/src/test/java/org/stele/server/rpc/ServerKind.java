@@ -14,6 +14,11 @@ enum ServerKind {
     return this == SSL || this == THREADPOOL_WITH_TLS;
   }
 
+  /** Of so many connections: with TLS each costs much more processor time, so fewer will do. */
+  int fewer(int connections) {
+    return isEncrypted() ? connections / 10 : connections;
+  }
+
   Map<String, String> settings() {
     return switch (this) {
       case THREADED_SELECTOR ->

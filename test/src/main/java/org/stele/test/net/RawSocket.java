@@ -12,6 +12,8 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A connection to a server on the loopback address that carries whatever bytes a test wants. Used
@@ -21,10 +23,23 @@ public final class RawSocket implements Closeable {
   private static final int CONNECT_MILLIS = 10_000;
   private static final int LENGTH_BYTES = 4;
 
+  /** Not null: all connections that are made from now on are encrypted. */
+  private static volatile @Nullable SSLSocketFactory encryption;
+
+  /** What goes over the network. */
+  private final Socket network;
+
+  /** The same, or TLS on it. */
   private final Socket socket;
 
-  private RawSocket(Socket socket) {
+  private RawSocket(Socket network, Socket socket) {
+    this.network = network;
     this.socket = socket;
+  }
+
+  /** Encrypts all connections that are made from now on; null: none. */
+  public static void encryptWith(@Nullable SSLSocketFactory factory) {
+    encryption = factory;
   }
 
   public static RawSocket connect(int port) throws IOException {
@@ -42,7 +57,9 @@ public final class RawSocket implements Closeable {
       }
       socket.setTcpNoDelay(true);
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_MILLIS);
-      return new RawSocket(socket);
+      SSLSocketFactory factory = encryption;
+      return new RawSocket(
+          socket, factory == null ? socket : factory.createSocket(socket, "localhost", port, true));
     } catch (IOException e) {
       socket.close();
       throw e;
@@ -51,7 +68,7 @@ public final class RawSocket implements Closeable {
 
   /** host:port of this end, as the server sees it. */
   public String localAddress() {
-    return socket.getLocalAddress().getHostAddress() + ":" + socket.getLocalPort();
+    return network.getLocalAddress().getHostAddress() + ":" + network.getLocalPort();
   }
 
   public RawSocket send(byte[] bytes) throws IOException {
@@ -149,8 +166,8 @@ public final class RawSocket implements Closeable {
 
   /** Ends the connection with a reset. */
   public void reset() throws IOException {
-    socket.setSoLinger(true, 0);
-    socket.close();
+    network.setSoLinger(true, 0);
+    network.close();
   }
 
   @Override

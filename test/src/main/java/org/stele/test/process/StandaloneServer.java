@@ -45,6 +45,7 @@ public final class StandaloneServer implements AutoCloseable {
     this.settings = new TreeMap<>(settings);
     this.settings.putIfAbsent("rpc.port", "0");
     this.settings.putIfAbsent("zookeeper.port", "0");
+    Serving.current().settings().forEach(this.settings::putIfAbsent);
     environment.put("STELE_DIR", directory.toString());
     environment.put("STELE_CONNECT", "");
   }
@@ -201,7 +202,7 @@ public final class StandaloneServer implements AutoCloseable {
   }
 
   public SteleClient client() {
-    return SteleClient.connect(zookeeper());
+    return SteleClient.connect(zookeeper(), Serving.current().clientOptions());
   }
 
   /** Ends the process at once, as a power switch would; returns when it is gone. */

@@ -32,7 +32,7 @@ import org.stele.test.process.StandaloneServer;
  * Connections that end at every awkward moment, by a reset, a close, or with one half only. No
  * selector dies of it and no socket stays behind.
  */
-class DisconnectIT {
+class DisconnectIT extends ForServerKinds {
   private static final int THREADS = TestForm.count(8, 32);
   private static final int CONNECTIONS = TestForm.count(2_000, 50_000);
   private static final int FRESH = TestForm.count(64, 256);
@@ -52,9 +52,13 @@ class DisconnectIT {
       byte[] scan = CompactCall.scan(client.tables().describe("large").id());
       long seed = Long.getLong("stele.seed", new Random().nextLong());
       String what = "seed " + seed;
-      cutConnections(port, scan, new Random(seed), CONNECTIONS / 10); // until all threads are there
+      cutConnections(
+          port,
+          scan,
+          new Random(seed),
+          kind.fewer(CONNECTIONS) / 10); // until all threads are there
       ProcessGauges before = quiet(client, server.address(), pid);
-      cutConnections(port, scan, new Random(seed + 1), CONNECTIONS);
+      cutConnections(port, scan, new Random(seed + 1), kind.fewer(CONNECTIONS));
       for (int i = 0; i < FRESH; i++) {
         long begin = System.nanoTime();
         try (RawSocket socket = RawSocket.connect(port)) {

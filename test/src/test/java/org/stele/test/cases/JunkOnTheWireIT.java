@@ -15,10 +15,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.stele.test.check.ProcessGauges;
 import org.stele.test.check.TestForm;
 import org.stele.test.net.CompactCall;
@@ -31,7 +31,7 @@ import org.stele.test.process.StandaloneServer;
  * Bytes that are no call: other protocols, absurd frame lengths, and honest frames whose insides
  * lie. Each costs its connection and nothing else, while a healthy client goes on.
  */
-class JunkOnTheWireIT {
+class JunkOnTheWireIT extends ForServerKinds {
   private static final int PER_KIND = TestForm.count(60, 200);
   private static final int LIES_PER_KIND = TestForm.count(100, 1000);
   private static final int PROBES = 1000;
@@ -48,12 +48,12 @@ class JunkOnTheWireIT {
   private static HealthyClient healthy;
   private static long residentBefore;
 
-  @BeforeAll
-  static void start() {
+  @BeforeParameterizedClassInvocation
+  static void start(ServerKind kind) {
     server =
         new StandaloneServer(
             Installation.shared(),
-            directory,
+            directory.resolve(kind.name()),
             Map.of(
                 "rpc.frame.max", "1M",
                 "rpc.partial.timeout", "1s",
@@ -69,7 +69,7 @@ class JunkOnTheWireIT {
     residentBefore = ProcessGauges.of(pid).residentKib();
   }
 
-  @AfterAll
+  @AfterParameterizedClassInvocation
   static void stop() {
     if (healthy != null) {
       healthy.close();
@@ -91,14 +91,14 @@ class JunkOnTheWireIT {
     List<RawSocket> open = new ArrayList<>();
     int connections = 0;
     try {
-      for (Map.Entry<String, byte[]> kind : kinds.entrySet()) {
-        for (int i = 0; i < PER_KIND; i++) {
+      for (Map.Entry<String, byte[]> probe : kinds.entrySet()) {
+        for (int i = 0; i < kind.fewer(PER_KIND); i++) {
           connections++;
           RawSocket socket = RawSocket.connect(port);
           open.add(socket);
-          socket.send(kind.getValue());
+          socket.send(probe.getValue());
           if (i % 2 == 0) {
-            assertTrue(socket.isEndedWithin(LIMIT), kind.getKey() + " keeps its connection");
+            assertTrue(socket.isEndedWithin(LIMIT), probe.getKey() + " keeps its connection");
           }
         }
       }
@@ -110,7 +110,7 @@ class JunkOnTheWireIT {
         socket.close();
       }
     }
-    for (int i = 0; i < PROBES; i++) {
+    for (int i = 0; i < kind.fewer(PROBES); i++) {
       RawSocket.connect(port).close();
     }
     assertUnharmed();
@@ -138,7 +138,7 @@ class JunkOnTheWireIT {
     int[] impossible = {0, -1, Integer.MIN_VALUE, 256 << 20, Integer.MAX_VALUE};
     byte[] body = CompactCall.ping(new byte[100], 1);
     for (int length : impossible) {
-      for (int i = 0; i < LIES_PER_KIND; i++) {
+      for (int i = 0; i < kind.fewer(LIES_PER_KIND); i++) {
         try (RawSocket socket = RawSocket.connect(port)) {
           socket.sendLength(length);
           if (i % 2 == 0) {
@@ -150,7 +150,7 @@ class JunkOnTheWireIT {
     }
     // What is possible but too large for this server is answered by its begin.
     for (int length : new int[] {FRAME_MAX + 1, 255 << 20}) {
-      for (int i = 0; i < LIES_PER_KIND; i++) {
+      for (int i = 0; i < kind.fewer(LIES_PER_KIND); i++) {
         try (RawSocket socket = RawSocket.connect(port)) {
           socket.sendLength(length);
           socket.send(body);
@@ -172,7 +172,7 @@ class JunkOnTheWireIT {
   @Test
   void lyingLengthsInsideAreRefused() throws IOException {
     for (Map.Entry<String, byte[]> lie : lies().entrySet()) {
-      for (int i = 0; i < LIES_PER_KIND; i++) {
+      for (int i = 0; i < kind.fewer(LIES_PER_KIND); i++) {
         try (RawSocket socket = RawSocket.connect(port)) {
           assertRefused(socket.sendFrame(lie.getValue()), lie.getKey());
         }

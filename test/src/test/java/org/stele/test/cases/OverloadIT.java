@@ -21,7 +21,7 @@ import org.stele.test.process.StandaloneServer;
  * Many more scans at a time than there are workers and places in the queue: those beyond are
  * answered BUSY at once, cheap calls go on, and when the load ends all is as before.
  */
-class OverloadIT {
+class OverloadIT extends ForServerKinds {
   private static final int SCANNERS = 40;
   private static final Duration LOAD = TestForm.time(Duration.ofSeconds(5), Duration.ofMinutes(5));
 

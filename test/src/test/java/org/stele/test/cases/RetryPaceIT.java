@@ -27,6 +27,7 @@ import org.stele.core.data.Row;
 import org.stele.test.check.Conditions;
 import org.stele.test.check.TestForm;
 import org.stele.test.net.Proxy;
+import org.stele.test.process.Serving;
 import org.stele.test.process.Signpost;
 import org.stele.test.process.StandaloneServer;
 
@@ -34,7 +35,7 @@ import org.stele.test.process.StandaloneServer;
  * Clients whose server closes every connection at once: they come back at growing distances up to
  * the cap, not all at the same times, and succeed soon after the server serves.
  */
-class RetryPaceIT {
+class RetryPaceIT extends ForServerKinds {
   private static final int CLIENTS = TestForm.count(8, 50);
   private static final int ATTEMPTS = TestForm.count(15, 400);
   private static final Duration BASE = Duration.ofMillis(2);
@@ -45,7 +46,8 @@ class RetryPaceIT {
   @Test
   void clientsComeBackAtAMeasuredPace() throws Exception {
     ClientOptions options =
-        ClientOptions.defaults()
+        Serving.current()
+            .clientOptions()
             .withDeadline(Duration.ofMinutes(10))
             .withRetry(
                 RetryOptions.defaults().withWaits(BASE, CAP).withBudget(10, 1_000_000, 100_000));

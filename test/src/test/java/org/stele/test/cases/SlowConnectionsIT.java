@@ -28,7 +28,7 @@ import org.stele.test.process.StandaloneServer;
  * Connections that trickle, say nothing, or do not take their replies are closed at the deadlines
  * that the settings name; a reader that is only slow is not.
  */
-class SlowConnectionsIT {
+class SlowConnectionsIT extends ForServerKinds {
   private static final int PER_KIND = TestForm.count(50, 700);
   private static final Duration IDLE = TestForm.time(Duration.ofSeconds(6), Duration.ofSeconds(20));
   private static final Duration PARTIAL =
