@@ -185,7 +185,15 @@ public final class StandardSettings {
           "32",
           SERVER,
           AT_RESTART,
-          "Most worker threads for calls that read files or wait.");
+          "Most worker threads for calls that read files or wait; they are made when calls come.");
+  public static final Setting<Duration> RPC_WORKERS_IDLE_TIMEOUT =
+      define(
+          "rpc.workers.idle.timeout",
+          duration("10ms", "1d"),
+          "60s",
+          SERVER,
+          AT_RESTART,
+          "A worker thread without a call for so long ends.");
   public static final Setting<Integer> RPC_QUEUE_CALLS =
       define(
           "rpc.queue.calls",
@@ -193,8 +201,8 @@ public final class StandardSettings {
           "2048",
           SERVER,
           AT_RESTART,
-          "Most calls waiting for a worker; beyond it the call with the latest deadline of whoever has"
-              + " most is answered BUSY.");
+          "Most calls waiting for a worker; beyond it the call with the latest deadline of whoever"
+              + " has most is answered BUSY.");
   public static final Setting<Long> RPC_QUEUE_BYTES =
       define(
           "rpc.queue.bytes",
@@ -210,7 +218,8 @@ public final class StandardSettings {
           "false",
           SERVER,
           AT_RESTART,
-          "Whether the tenant that a call names is who shares the workers with others; else it is the client's address.");
+          "Whether the tenant that a call names is who shares the workers with others; else it is"
+              + " the client's address.");
   public static final Setting<String> RPC_TENANT_WEIGHTS =
       define(
           "rpc.tenant.weights",
@@ -220,7 +229,8 @@ public final class StandardSettings {
           "",
           SERVER,
           AT_RESTART,
-          "Shares of tenants or client addresses in the workers' time when all want more; 1 for who is not named.");
+          "Shares of tenants or client addresses in the workers' time when all want more; 1 for who"
+              + " is not named.");
   public static final Setting<Long> RPC_FRAME_MAX =
       define(
           "rpc.frame.max",
@@ -332,8 +342,9 @@ public final class StandardSettings {
           "192M",
           SERVER,
           AT_RESTART,
-          "Memory for writes not yet in sorted files, all tablets together; from three quarters on the"
-              + " largest are flushed and writes slow down, at the whole they wait, then get BUSY.");
+          "Memory for writes not yet in sorted files, all tablets together; from three quarters on"
+              + " the largest are flushed and writes slow down, at the whole they wait, then get"
+              + " BUSY.");
   public static final Setting<Long> MEMTABLE_TABLET_BYTES =
       define(
           "memtable.tablet.bytes",
@@ -389,7 +400,8 @@ public final class StandardSettings {
           "200ms",
           SERVER,
           AT_RESTART,
-          "A scan answers with what it has after this time, or after 10 ms while other calls wait, so that it cannot hold them up.");
+          "A scan answers with what it has after this time, or after 10 ms while other calls wait,"
+              + " so that it cannot hold them up.");
   public static final Setting<Duration> FILES_GRACE =
       define(
           "files.grace",

@@ -69,6 +69,7 @@ public final class RpcServer implements AutoCloseable {
         new WorkerPool(
             "rpc-worker",
             limits.workers(),
+            limits.workerIdleNanos(),
             limits.queueCalls(),
             limits.queueBytes(),
             new Weights(limits.tenantWeights())::of,
@@ -77,6 +78,7 @@ public final class RpcServer implements AutoCloseable {
         new WorkerPool(
             "rpc-system",
             Math.max(MIN_SYSTEM_WORKERS, limits.workers() / SYSTEM_SHARE),
+            limits.workerIdleNanos(),
             Math.max(MIN_SYSTEM_CALLS, limits.queueCalls() / SYSTEM_SHARE),
             limits.queueBytes() / SYSTEM_SHARE,
             principal -> 1,

@@ -2,6 +2,7 @@ package org.stele.server.rpc;
 
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a thread reuses while it works for connections: the buffer it reads into, and what it needs
@@ -35,15 +36,21 @@ final class TurnBuffers {
 
   /** For a thread that keeps its buffers for life. */
   static final class Own implements Source {
-    private final ReadBuffer read;
+    private final RpcCounters counters;
+    private @Nullable TurnBuffers mine;
 
     Own(RpcCounters counters) {
-      read = new ReadBuffer(counters);
+      this.counters = counters;
     }
 
     @Override
     public TurnBuffers take() {
-      return new TurnBuffers(read, ReplyScratch.ofThread());
+      TurnBuffers buffers = mine;
+      if (buffers == null) {
+        buffers = new TurnBuffers(new ReadBuffer(counters), ReplyScratch.ofThread());
+        mine = buffers;
+      }
+      return buffers;
     }
 
     @Override

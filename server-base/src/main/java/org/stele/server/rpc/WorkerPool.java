@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -23,10 +22,9 @@ import org.stele.core.time.Clock;
  * <p>Any thread submits; answers to calls that have no room are given outside the lock.
  */
 final class WorkerPool {
-  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
-
   private final String role;
   private final int maxThreads;
+  private final long idleNanos;
   private final Clock clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition threadEnded = lock.newCondition();
@@ -59,17 +57,20 @@ final class WorkerPool {
 
   /**
    * @param role the name of its threads, before a number
+   * @param idleNanos a worker without a call for so long ends
    * @param weights of principals
    */
   WorkerPool(
       String role,
       int maxThreads,
+      long idleNanos,
       int maxCalls,
       long maxBytes,
       ToDoubleFunction<Object> weights,
       Clock clock) {
     this.role = role;
     this.maxThreads = maxThreads;
+    this.idleNanos = idleNanos;
     this.clock = clock;
     queue = new CallQueue<>(maxCalls, maxBytes, maxThreads, weights);
     retryTimes = new RetryTimes(clock.nanos());
@@ -325,13 +326,13 @@ final class WorkerPool {
     private @Nullable Invocation await() {
       long since = clock.nanos();
       while (true) {
-        LockSupport.parkNanos(this, IDLE_NANOS);
+        LockSupport.parkNanos(this, idleNanos);
         Thread.interrupted();
         Invocation call = given;
         if (call != null) {
           return call;
         }
-        if (isClosed() || clock.nanos() - since >= IDLE_NANOS && leave(this)) {
+        if (isClosed() || clock.nanos() - since >= idleNanos && leave(this)) {
           return null;
         }
       }

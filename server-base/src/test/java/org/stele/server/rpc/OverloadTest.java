@@ -199,6 +199,29 @@ class OverloadTest extends EveryServerKind {
   }
 
   @Test
+  void workersThatHaveNothingToDoEnd() throws Exception {
+    try (EndpointFixture endpoint =
+            EndpointFixture.start("rpc.workers", "8", "rpc.workers.idle.timeout", "50ms");
+        RawClient client = endpoint.greeted()) {
+      for (int round = 0; round < 3; round++) {
+        int begun = endpoint.service.scansBegun.get();
+        for (int i = 0; i < 8; i++) {
+          client.call(i, "scan", EndpointFixture.scan("t"));
+        }
+        client.flush();
+        EndpointFixture.await(() -> endpoint.service.scansBegun.get() == begun + 8);
+        assertEquals(8, endpoint.count("rpc.workers"));
+        endpoint.service.scanPermits.release(8);
+        for (int i = 0; i < 8; i++) {
+          client.readReply();
+        }
+        endpoint.await("rpc.workers", 0);
+      }
+      endpoint.assertServes();
+    }
+  }
+
+  @Test
   void workersComeAndTheLastBusyOneIsTakenFirst() throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start("rpc.workers", "4");
         RawClient client = endpoint.greeted()) {
