@@ -35,6 +35,7 @@ import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 import org.stele.core.time.Clock;
 import org.stele.server.hadoop.FileStores;
+import org.stele.server.metadata.Backoff;
 import org.stele.server.metadata.ClientMetadataTable;
 import org.stele.server.metadata.MetadataStore;
 import org.stele.server.metadata.RootTable;
@@ -88,7 +89,7 @@ public final class TabletServer {
   private volatile @Nullable ServerNode node;
   private volatile @Nullable RpcServer endpoint;
   private volatile @Nullable ServerState state;
-  private volatile @Nullable Coordinator coordinator;
+  private volatile @Nullable Readiness readiness;
 
   /**
    * What a server is started with.
@@ -161,10 +162,11 @@ public final class TabletServer {
 
     SteleClient client =
         closer.add("client", connectClient(zookeeper.connectString(), given.settings));
+    Backoff backoff = new Backoff(random::nextDouble, TimeUnit.NANOSECONDS::sleep);
     MetadataStore metadata =
         new MetadataStore(
-            new ClientMetadataTable(client, clock),
-            new RootTable(zookeeper, session, CLIENT_DEADLINE, clock),
+            new ClientMetadataTable(client, clock, backoff),
+            new RootTable(zookeeper, session, CLIENT_DEADLINE, clock, backoff),
             batchIds(session));
     Engine engine =
         new Engine(
@@ -192,7 +194,24 @@ public final class TabletServer {
             this::newId,
             clock,
             listener -> zookeeper.stand(address(), listener));
-    coordinator = coordinating;
+    Readiness ready =
+        new Readiness(
+            this::lease,
+            zookeeper.connectString().toString(),
+            new Readiness.Tablets() {
+              @Override
+              public boolean wereSettled() {
+                return coordinating.wasSettled();
+              }
+
+              @Override
+              public @Nullable String trouble() {
+                return coordinating.trouble();
+              }
+            },
+            engine.owned::statuses,
+            clock);
+    readiness = ready;
     ServerState self =
         new ServerState(
             instanceId,
@@ -200,7 +219,7 @@ public final class TabletServer {
             given.settings,
             engine.tablets,
             () -> counters(engine),
-            () -> notReadyReason(engine),
+            ready::notReadyReason,
             clock);
     state = self;
     ThreadPoolExecutor tasks = taskThreads();
@@ -386,13 +405,17 @@ public final class TabletServer {
   }
 
   private void endIfLost(ServerNode held) {
-    if (held.isLost()) {
-      given.stop.fatal(
-          "the lock node of session "
-              + held.session()
-              + " is gone: other servers may have the tablets",
-          null);
+    if (!held.isLost()) {
+      return;
     }
+    Throwable failure = held.failure();
+    given.stop.fatal(
+        failure == null
+            ? "the lock node of session "
+                + held.session()
+                + " is gone: other servers may have the tablets"
+            : "the lease of session " + held.session() + " cannot be renewed: " + failure,
+        failure);
   }
 
   private static Map<String, String> addresses(Coordination zookeeper) {
@@ -419,6 +442,23 @@ public final class TabletServer {
     return held != null && held.holdsLease();
   }
 
+  private Readiness.@Nullable Lease lease() {
+    ServerNode held = node;
+    return held == null
+        ? null
+        : new Readiness.Lease() {
+          @Override
+          public boolean holds() {
+            return held.holdsLease();
+          }
+
+          @Override
+          public long endNanos() {
+            return held.leaseEndNanos();
+          }
+        };
+  }
+
   /** host:port that clients are told. */
   public String address() {
     ServerState known = state;
@@ -435,21 +475,9 @@ public final class TabletServer {
     return known == null ? "" : known.instanceId();
   }
 
-  /** Empty if it is ready. */
-  private String notReadyReason(Engine engine) {
-    if (isReady()) {
-      return "";
-    }
-    return engine.owned.statuses().entrySet().stream()
-        .filter(tablet -> !tablet.getValue().reason().isEmpty())
-        .map(tablet -> "tablet " + tablet.getKey() + ": " + tablet.getValue().reason())
-        .findFirst()
-        .orElse("tablets are being opened");
-  }
-
-  /** Whether it has its place, and the tablets are served as far as this server sees to that. */
+  /** Whether it has its place, and the tablets were served once as far as it sees to that. */
   public boolean isReady() {
-    Coordinator known = coordinator;
-    return holdsLease() && known != null && known.isSettled();
+    Readiness known = readiness;
+    return known != null && known.isReady();
   }
 }

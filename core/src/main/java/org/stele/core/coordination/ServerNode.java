@@ -6,6 +6,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.stele.core.time.Clock;
 
 /**
@@ -29,6 +30,7 @@ public final class ServerNode implements AutoCloseable {
   private final AtomicBoolean lost = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile ServerRecord record;
+  private volatile @Nullable Throwable failure;
 
   ServerNode(
       Coordination coordination,
@@ -52,10 +54,25 @@ public final class ServerNode implements AutoCloseable {
             });
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // a renewal that throws ends the lease, as it must
   void startRenewing() {
     long period = Math.max(1, leaseNanos * 3 / 2 / RENEWALS_PER_TIMEOUT);
-    renewer.scheduleAtFixedRate(this::renew, period, period, TimeUnit.NANOSECONDS);
+    var unused =
+        renewer.scheduleAtFixedRate(this::renewOrLose, period, period, TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * After a renewal that throws there would be no other, while the session lives on and keeps the
+   * server's place: the place is given up, and the server told why.
+   */
+  private void renewOrLose() {
+    try {
+      renew();
+    } catch (Throwable e) {
+      if (!closed.get()) {
+        failure = e;
+        lose();
+      }
+    }
   }
 
   /** The session that owns the node, in hex: the name of the node. */
@@ -80,6 +97,11 @@ public final class ServerNode implements AutoCloseable {
   /** Whether the session ended or the node is gone; then it never comes back. */
   public boolean isLost() {
     return lost.get();
+  }
+
+  /** Why this process itself cannot renew it any more; null if that is not why it is lost. */
+  public @Nullable Throwable failure() {
+    return failure;
   }
 
   /** Changes what the node says, with the next renewal, which is asked for at once. */

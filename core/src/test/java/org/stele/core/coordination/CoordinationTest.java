@@ -14,6 +14,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.AfterEach;
@@ -44,13 +45,17 @@ class CoordinationTest {
   }
 
   private Coordination connect() {
+    return connect(Clock.system());
+  }
+
+  private Coordination connect(Clock clock) {
     Coordination made =
         Coordination.start(
             new CoordinationOptions(
                 ConnectString.parse(zooKeeper.getConnectString() + "/a/b"),
                 Duration.ofSeconds(4),
                 Duration.ofSeconds(2)),
-            Clock.system());
+            clock);
     made.awaitConnected(TIMEOUT);
     return made;
   }
@@ -88,6 +93,36 @@ class CoordinationTest {
     assertEquals(new Versioned<>(root("two"), 1), coordination.readRoot(TIMEOUT));
     node.close();
     assertReason(Reason.LOCK_LOST, () -> coordination.writeRoot(root("four"), 1, node.session()));
+  }
+
+  @Test
+  void aRenewalThatThrowsGivesThePlaceUpAndSaysWhy() {
+    IllegalStateException broken = new IllegalStateException("the clock is broken");
+    AtomicBoolean breaks = new AtomicBoolean();
+    Clock clock =
+        new Clock() {
+          @Override
+          public long wallMillis() {
+            return Clock.system().wallMillis();
+          }
+
+          @Override
+          public long nanos() {
+            if (breaks.get()) {
+              throw broken;
+            }
+            return Clock.system().nanos();
+          }
+        };
+    try (Coordination other = connect(clock)) {
+      ServerNode node = other.createServerNode(new ServerRecord("h:1", "0.1", Map.of()));
+      assertTrue(node.holdsLease());
+      breaks.set(true);
+      await().until(node::isLost);
+      assertFalse(node.holdsLease());
+      assertEquals(broken, node.failure());
+      breaks.set(false);
+    }
   }
 
   @Test

@@ -20,13 +20,15 @@ import org.stele.core.time.Clock;
 public final class ClientMetadataTable implements MetadataTable {
   private final SteleClient client;
   private final Clock clock;
+  private final Backoff backoff;
 
   /**
    * @param client whose deadline is that of each operation
    */
-  public ClientMetadataTable(SteleClient client, Clock clock) {
+  public ClientMetadataTable(SteleClient client, Clock clock, Backoff backoff) {
     this.client = client;
     this.clock = clock;
+    this.backoff = backoff;
   }
 
   @Override
@@ -67,13 +69,15 @@ public final class ClientMetadataTable implements MetadataTable {
                         condition.value()))
             .toList();
     long end = clock.nanos() + client.options().deadline().toNanos();
-    while (true) {
+    for (int attempts = 1; ; attempts++) {
       try {
         client.system().applyMetadata(batch.id(), conditions, batch.mutations());
         return;
       } catch (SteleException e) {
         // The server recognises the batch by its mark if it was done.
-        if (e.code() != ErrorCode.UNKNOWN_OUTCOME || clock.nanos() - end > 0) {
+        if (e.code() != ErrorCode.UNKNOWN_OUTCOME
+            || clock.nanos() - end > 0
+            || !backoff.pause(attempts)) {
           throw e;
         }
       }

@@ -40,16 +40,19 @@ public final class RootTable implements MetadataTable {
   private final String session;
   private final Duration deadline;
   private final Clock clock;
+  private final Backoff backoff;
 
   /**
    * @param session of this server, whose lock node allows its writes
    * @param deadline of one operation with all its attempts
    */
-  public RootTable(Coordination coordination, String session, Duration deadline, Clock clock) {
+  public RootTable(
+      Coordination coordination, String session, Duration deadline, Clock clock, Backoff backoff) {
     this.coordination = coordination;
     this.session = session;
     this.deadline = deadline;
     this.clock = clock;
+    this.backoff = backoff;
   }
 
   /** What the root of a new instance holds. */
@@ -102,7 +105,7 @@ public final class RootTable implements MetadataTable {
   @Override
   public void apply(MetadataBatch batch) {
     long end = clock.nanos() + deadline.toNanos();
-    while (true) {
+    for (int attempts = 1; ; attempts++) {
       try {
         Versioned<RootRecord> root = readRoot();
         SortedMap<Column, Bytes> columns = RootRecord.emptyColumns();
@@ -118,7 +121,7 @@ public final class RootTable implements MetadataTable {
         boolean again =
             e.reason() == CoordinationException.Reason.CONFLICT
                 || e.reason() == CoordinationException.Reason.NO_ANSWER;
-        if (!again || clock.nanos() - end > 0) {
+        if (!again || clock.nanos() - end > 0 || !backoff.pause(attempts)) {
           throw new SteleException(
               ErrorCode.UNAVAILABLE, "the root could not be written: " + e.getMessage(), e);
         }

@@ -73,13 +73,16 @@ public final class Coordinator implements Closeable {
   private @Nullable Leadership leadership;
 
   // Of the coordinator's thread.
+  private boolean settled;
   private long pauseNanos;
   private long leftoversDueNanos;
 
   /** The states of tablets as of the last pass. */
   private volatile Map<String, TabletStatus> statuses = Map.of();
 
-  private volatile boolean settled;
+  private volatile boolean wasSettled;
+
+  private volatile @Nullable String trouble;
 
   /**
    * @param ids gives ids of tables and tablets: random, never used before
@@ -193,11 +196,16 @@ public final class Coordinator implements Closeable {
   }
 
   /**
-   * Whether, as of the last turn, every tablet is open or known to be impossible to open; where
-   * another server has the role, whether the metadata is served.
+   * Whether every tablet was open or known to be impossible to open in some turn; where another
+   * server had the role, whether the metadata was served. From then on it is.
    */
-  public boolean isSettled() {
-    return settled;
+  public boolean wasSettled() {
+    return wasSettled;
+  }
+
+  /** Why the last turn failed; null if it did not. */
+  public @Nullable String trouble() {
+    return trouble;
   }
 
   private void run() {
@@ -236,12 +244,17 @@ public final class Coordinator implements Closeable {
         reconciler.resign();
         settled = reconciler.isRootServed();
       }
+      if (settled) {
+        wasSettled = true;
+      }
+      trouble = null;
       pauseNanos = settled ? IDLE_NANOS : longer(WAIT_LEAST_NANOS, WAIT_MOST_NANOS);
       if (leads && settled) {
         removeLeftovers();
       }
     } catch (IOException | RuntimeException e) {
       settled = false;
+      trouble = e.getMessage() == null ? e.toString() : e.getMessage();
       reconciler.forget();
       pauseNanos = longer(FAILED_LEAST_NANOS, FAILED_MOST_NANOS);
       LOG.warn(
