@@ -18,6 +18,7 @@ public final class Output {
   private static final int BUFFER_BYTES = 64 << 10;
 
   private final OutputStream stream;
+  private boolean failed;
 
   public Output(OutputStream stream) {
     this.stream = new BufferedOutputStream(stream, BUFFER_BYTES);
@@ -32,7 +33,11 @@ public final class Output {
     }
   }
 
+  /** Does nothing after a failure, which was told then. */
   public void flush() {
+    if (failed) {
+      return;
+    }
     try {
       stream.flush();
     } catch (IOException e) {
@@ -40,7 +45,8 @@ public final class Output {
     }
   }
 
-  private static RuntimeException failure(IOException e) {
+  private RuntimeException failure(IOException e) {
+    failed = true;
     String message = String.valueOf(e.getMessage());
     String lower = message.toLowerCase(Locale.ROOT);
     if (lower.contains("broken pipe") || lower.contains("connection reset")) {

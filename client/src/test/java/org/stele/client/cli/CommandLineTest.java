@@ -392,6 +392,18 @@ class CommandLineTest {
   }
 
   @Test
+  void aFailureOfOutputIsToldOnce() throws IOException {
+    fill();
+    String value = "x".repeat(100_000); // more than is buffered
+    assertEquals(0, cli.run("put", "t", "long", "f:q", value));
+    try (OutputStream full = new FileOutputStream("/dev/full")) {
+      cli.output = full;
+      assertEquals(1, cli.run("scan", "t"));
+      assertEquals("stele: cannot write to standard output: No space left on device\n", cli.err);
+    }
+  }
+
+  @Test
   void instanceIsFoundByOptionThenEnvironmentThenHome() {
     cli.run("table", "list", "--connect", "other:2");
     cli.run("table", "list");
