@@ -3,6 +3,7 @@ package org.stele.server.rpc;
 import java.time.Duration;
 import org.stele.core.settings.ServerType;
 import org.stele.core.settings.Setting;
+import org.stele.core.settings.SettingException;
 import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 
@@ -35,7 +36,7 @@ record RpcLimits(
   static RpcLimits of(Settings settings) {
     ServerType type = settings.get(StandardSettings.RPC_SERVER_TYPE);
     if (type == ServerType.SASL) {
-      throw new IllegalArgumentException(
+      throw new SettingException(
           "rpc.server.type = sasl is not available in this release, which has no authentication;"
               + " use threaded_selector, custom_hs_ha, threadpool or ssl");
     }
