@@ -121,8 +121,6 @@ class DayOneIT {
     assertTrue(version.matches("stele \\d+\\.\\d+\\.\\d+.*\\n"), version);
     Path home = installation.home();
     assertEquals(version, run(home, environment(), "bin/stele", "--version").orFail().out());
-    assertEquals(
-        version, run(home.resolve("bin"), environment(), "./stele", "--version").orFail().out());
     Map<String, String> onPath = environment();
     onPath.put("PATH", links + ":" + onPath.get("PATH"));
     assertEquals(version, run(ROOT, onPath, "sh", "-c", "stele --version").orFail().out());
@@ -198,7 +196,7 @@ class DayOneIT {
     assertEquals(true, json.get("ready"));
     assertEquals(status().address(), json.get("address"));
     assertEquals(status().zookeeper(), json.get("zookeeper"));
-    assertEquals(stele("--version").orFail().out().strip(), "stele " + json.get("version"));
+    assertEquals(status().version(), json.get("version"));
     CommandResult other = stele("status", "--dir", directory.resolve("nobody's").toString());
     assertEquals(1, other.exitCode(), other::toString);
     assertTrue(other.out().contains("is not running"), other::toString);
@@ -227,7 +225,6 @@ class DayOneIT {
             List.<String>of(),
             List.of("no-such-command"),
             List.of("start", "--no-such-option"),
-            List.of("start", "--port", "many"),
             List.of("put", "table", "row"))) {
       CommandResult result = stele(usage.toArray(String[]::new));
       assertEquals(2, result.exitCode(), result::toString);
