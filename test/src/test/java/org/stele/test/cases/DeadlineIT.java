@@ -28,6 +28,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.stele.client.BatchWriter;
 import org.stele.client.ClientOptions;
 import org.stele.client.OperationInterruptedException;
@@ -43,6 +45,7 @@ import org.stele.test.check.TestForm;
 import org.stele.test.net.FullBacklog;
 import org.stele.test.net.Listener;
 import org.stele.test.net.Proxy;
+import org.stele.test.process.Serving;
 import org.stele.test.process.Signpost;
 import org.stele.test.process.StandaloneServer;
 
@@ -167,12 +170,16 @@ class DeadlineIT {
     }
   }
 
-  @Test
-  void operationsEndAgainstAStoppedServer() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+  @ParameterizedTest
+  @MethodSource("org.stele.test.cases.ServerKind#ofThisForm")
+  void operationsEndAgainstAStoppedServer(ServerKind kind) throws Exception {
+    kind.use();
+    ClientOptions options = Serving.current().clientOptions().withDeadline(DEADLINE);
+    try (StandaloneServer server =
+        StandaloneServer.started(directory.resolve(kind.name()), Map.of())) {
       long pid = server.pid();
       String zooKeeper = server.zookeeper();
-      try (SteleClient client = SteleClient.connect(zooKeeper, options())) {
+      try (SteleClient client = SteleClient.connect(zooKeeper, options)) {
         client.tables().create("people");
         client.write("people", Mutation.of("ada").put("f", "q", "v"));
         StandaloneServer.signal(pid, "STOP");
@@ -183,7 +190,7 @@ class DeadlineIT {
                   () ->
                       assertFailsInTime(
                           "connect to a stopped ZooKeeper",
-                          () -> SteleClient.connect(zooKeeper, options()))));
+                          () -> SteleClient.connect(zooKeeper, options))));
           await(results);
         } finally {
           StandaloneServer.signal(pid, "CONT");
@@ -193,6 +200,8 @@ class DeadlineIT {
             TestForm.generous(Duration.ofSeconds(10)),
             () -> succeeds(() -> client.lookup("people", "ada")));
       }
+    } finally {
+      ServerKind.useDefault();
     }
   }
 

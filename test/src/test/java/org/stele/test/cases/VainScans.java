@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
+import javax.net.ssl.SSLException;
 import org.stele.client.BatchWriter;
 import org.stele.client.SteleClient;
 import org.stele.core.data.Mutation;
@@ -67,7 +68,7 @@ final class VainScans implements AutoCloseable {
         while (!closed) {
           count(CompactReply.of(socket.call(scan, SILENCE)));
         }
-      } catch (EOFException | SocketException e) {
+      } catch (EOFException | SocketException | SSLException e) {
         refused.incrementAndGet(); // a quick end of the connection is an answer too
       } catch (IOException | AssertionError e) {
         faults.add(e.toString());
