@@ -205,7 +205,7 @@ public final class Tablet implements WriteTarget {
       try {
         requireLifeLocked(TabletState.OPENING);
         ViewState state = requireNonNull(current);
-        replaceLocked(new ViewState(state.shared(), FileSet.of(files), published));
+        replaceLocked(new ViewState(state.shared(), FileSet.of(files), published)).release();
         moveLocked(TabletState.OPEN);
         readable = true;
         placedWrites.open();
@@ -519,7 +519,8 @@ public final class Tablet implements WriteTarget {
       frozen = freezeLocked(active.memtable(), boundary);
       fullReported = false;
       replaceLocked(
-          new ViewState(List.of(newMemtable(), active), state.files, state.oldestReadable));
+              new ViewState(List.of(newMemtable(), active), state.files, state.oldestReadable))
+          .release(); // the next has all of it
       return frozen;
     } finally {
       lock.unlock();
@@ -539,6 +540,7 @@ public final class Tablet implements WriteTarget {
    * @param dropped whether versions that the memtable had are not in the file
    */
   public void flushed(FrozenMemtable flushed, @Nullable TabletFile file, boolean dropped) {
+    ViewState before;
     lock.lock();
     try {
       if (!flushed.equals(frozen)) {
@@ -552,14 +554,18 @@ public final class Tablet implements WriteTarget {
       }
       List<SharedMemtable> left =
           state.shared().stream().filter(one -> one.memtable() != flushed.memtable()).toList();
-      replaceLocked(
-          new ViewState(
-              left,
-              file == null ? state.files : state.files.with(file),
-              dropped ? max(state.oldestReadable, flushed.lastSequence()) : state.oldestReadable));
+      before =
+          replaceLocked(
+              new ViewState(
+                  left,
+                  file == null ? state.files : state.files.with(file),
+                  dropped
+                      ? max(state.oldestReadable, flushed.lastSequence())
+                      : state.oldestReadable));
     } finally {
       lock.unlock();
     }
+    before.release();
     counters.flushes().increment();
   }
 
@@ -570,6 +576,7 @@ public final class Tablet implements WriteTarget {
    * @param dropped whether versions that the removed files had are not in the added one
    */
   public void compacted(List<TabletFile> removed, @Nullable TabletFile added, boolean dropped) {
+    ViewState before;
     lock.lock();
     try {
       ViewState state = current;
@@ -582,22 +589,29 @@ public final class Tablet implements WriteTarget {
         newest = max(newest, file.reference().lastSequence());
         file.file().drop();
       }
-      replaceLocked(
-          new ViewState(
-              state.shared(),
-              state.files.replace(removed, added),
-              dropped ? max(state.oldestReadable, newest) : state.oldestReadable));
+      before =
+          replaceLocked(
+              new ViewState(
+                  state.shared(),
+                  state.files.replace(removed, added),
+                  dropped ? max(state.oldestReadable, newest) : state.oldestReadable));
     } finally {
       lock.unlock();
     }
+    before.release();
     counters.compactions().increment();
   }
 
+  /**
+   * Makes a state the current one; returns the one before, which the caller releases. If that may
+   * be its end the lock is given back first: memory is given to those who wait for it, files are
+   * closed.
+   */
   @GuardedBy("lock")
-  private void replaceLocked(ViewState next) {
+  private ViewState replaceLocked(ViewState next) {
     ViewState before = requireNonNull(current);
     current = next;
-    before.release();
+    return before;
   }
 
   // ---- Closing
@@ -645,6 +659,7 @@ public final class Tablet implements WriteTarget {
     if (!placedWrites.close().isDone()) {
       throw new IllegalStateException(identity + " still has writes on their way");
     }
+    ViewState last;
     lock.lock();
     try {
       if (life == TabletState.CLOSED) {
@@ -652,12 +667,12 @@ public final class Tablet implements WriteTarget {
       }
       moveLocked(TabletState.CLOSED);
       readable = false;
-      ViewState state = requireNonNull(current);
+      last = requireNonNull(current);
       current = null;
-      state.release();
     } finally {
       lock.unlock();
     }
+    last.release();
   }
 
   @GuardedBy("lock")

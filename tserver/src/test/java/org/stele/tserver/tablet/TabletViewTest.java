@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Bytes;
@@ -48,6 +50,27 @@ class TabletViewTest {
       assertEquals(1, fixture.store.list("tables/t1").size());
       assertTrue(fixture.catalog.toDelete().isEmpty(), "their delete rows are gone");
       assertEquals(2, fixture.scanAll().size());
+    } finally {
+      fixture.close();
+    }
+  }
+
+  /** Who hears that there is memory again may use the tablet, on whatever thread. */
+  @Test
+  void memoryIsGivenBackWithoutTheLockOfTheTablet() throws Exception {
+    TabletFixture fixture = new TabletFixture(new TabletFixture.Options());
+    try {
+      List<TabletState> seen = new ArrayList<>();
+      fixture.memory.addReleaseListener(
+          () ->
+              seen.add(
+                  CompletableFuture.supplyAsync(fixture.tablet::state)
+                      .orTimeout(20, TimeUnit.SECONDS)
+                      .join()));
+      fixture.writeNow(put("a", "1"));
+      fixture.flush();
+      assertEquals(List.of(TabletState.OPEN), seen);
+      fixture.writeNow(put("b", "2")); // its memory is given back when the tablet is closed
     } finally {
       fixture.close();
     }
