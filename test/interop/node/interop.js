@@ -3,6 +3,7 @@
  * with Apache Thrift's Node.js library and the code that the Thrift compiler makes of the IDL. Nothing of Stele's own.
  *
  *     node interop.js HOST:PORT             the whole, over compact and binary, with and without service names
+ *     node interop.js --tls FILE HOST:PORT  the same with TLS, in fewer combinations; FILE has the certificate to trust
  *     node interop.js --crowded HOST:PORT   too many calls for a small server that has the table "unicode"
  *
  * Each check prints a line; the last line is "N passed, M failed". Exit status 1 if a check failed.
@@ -11,6 +12,7 @@
 
 const assert = require("node:assert/strict");
 const { once } = require("node:events");
+const { readFileSync } = require("node:fs");
 const thrift = require("thrift");
 const NewerServerService = require("newer/ServerService");
 const NewerTabletService = require("newer/TabletService");
@@ -25,19 +27,36 @@ const { Range, ScanRequest, SteleError, Update, UpdateType, WriteRequest } = typ
 const { TApplicationException, TApplicationExceptionType } = thrift.Thrift;
 
 const PROTOCOLS = { compact: thrift.TCompactProtocol, binary: thrift.TBinaryProtocol };
-const TIMEOUT_MILLIS = 20_000;
+const TIMEOUT_MILLIS = 120_000; // of a check
 const SERVICES = { ServerService, TableService, TabletService };
 const NEWER_SERVICES = { ServerService: NewerServerService, TabletService: NewerTabletService };
+
+/** Where a server is, and which certificate it has, if its connections are encrypted. */
+class Server {
+  constructor(address, certificate) {
+    const colon = address.lastIndexOf(":");
+    this.address = address;
+    this.host = address.slice(0, colon);
+    this.port = Number(address.slice(colon + 1));
+    this.certificate = certificate;
+  }
+
+  connect(options) {
+    if (this.certificate === undefined) {
+      return thrift.createConnection(this.host, this.port, options);
+    }
+    const ca = readFileSync(this.certificate);
+    return thrift.createSSLConnection(this.host, this.port, { ...options, ca });
+  }
+}
 
 /**
  * Clients of all services. With service names they share one connection; without, each has its own: the library
  * keeps one client for each connection and service name.
  */
 class Connection {
-  constructor(address, protocol, multiplexed, { services = SERVICES, transport = thrift.TFramedTransport } = {}) {
-    const colon = address.lastIndexOf(":");
-    this.host = address.slice(0, colon);
-    this.port = Number(address.slice(colon + 1));
+  constructor(at, protocol, multiplexed, { services = SERVICES, transport = thrift.TFramedTransport } = {}) {
+    this.at = at;
     this.services = services;
     this.options = { protocol: PROTOCOLS[protocol], transport };
     this.multiplexer = multiplexed ? new thrift.Multiplexer() : null;
@@ -50,7 +69,7 @@ class Connection {
     if (this.multiplexer !== null && this.open.length > 0) {
       return this.open[0];
     }
-    const connection = thrift.createConnection(this.host, this.port, this.options);
+    const connection = this.at.connect(this.options);
     connection.on("error", (error) => this.errors.push(error));
     this.open.push(connection);
     return connection;
@@ -248,18 +267,20 @@ class Session {
   static ROWS = 300;
   static SPLITS = ["g", "p\x00\xff"];
 
-  constructor(address, protocol, multiplexed, report) {
-    this.address = address;
+  constructor(at, protocol, multiplexed, report) {
+    this.at = at;
+    this.address = at.address;
     this.protocol = protocol;
     this.multiplexed = multiplexed;
     this.report = report;
-    this.label = `Node.js, ${protocol}, ${multiplexed ? "with" : "without"} service names`;
+    const security = at.certificate === undefined ? "" : ", TLS";
+    this.label = `Node.js, ${protocol}, ${multiplexed ? "with" : "without"} service names${security}`;
     this.table = `node_${protocol}_${multiplexed}`;
     this.expected = []; // what the table holds, in key order
   }
 
   connect(more) {
-    return new Connection(this.address, this.protocol, this.multiplexed, more);
+    return new Connection(this.at, this.protocol, this.multiplexed, more);
   }
 
   async run() {
@@ -752,13 +773,13 @@ function sizeOf(size) {
 }
 
 /** Scans that find nothing, from more connections than the server has workers and places to wait. */
-async function crowd(address) {
-  const asking = new Connection(address, "binary", true);
+async function crowd(server) {
+  const asking = new Connection(server, "binary", true);
   const { id: tableId } = await asking.tables.describeTable("unicode");
   asking.close();
   const columns = [new Column({ family: bytes("none") })];
   const outcomes = new Set();
-  const callers = Array.from({ length: 16 }, () => new Connection(address, "binary", false));
+  const callers = Array.from({ length: 16 }, () => new Connection(server, "binary", false));
   const scan = async ({ tablets }) => {
     try {
       await tablets.scan(new ScanRequest({ tableId, range: new Range(), columns, plain: true }));
@@ -770,7 +791,7 @@ async function crowd(address) {
     }
   };
   const enough = ["BUSY", "DEADLINE_EXCEEDED", "answered"];
-  const end = Date.now() + TIMEOUT_MILLIS / 2;
+  const end = Date.now() + TIMEOUT_MILLIS / 4;
   while (!enough.every((outcome) => outcomes.has(outcome))) {
     assert.ok(Date.now() < end, `only ${[...outcomes]}`);
     await Promise.all(callers.map(scan));
@@ -779,14 +800,37 @@ async function crowd(address) {
   assert.deepEqual([...outcomes].sort(), enough);
 }
 
+/** What a client without TLS meets at a server with it. */
+async function notEncrypted({ address }) {
+  for (const protocol of Object.keys(PROTOCOLS)) {
+    const connection = new Connection(new Server(address), protocol, true);
+    const ping = () => connection.server.ping(Buffer.alloc(0), 0);
+    await isNoCall(TApplicationExceptionType.INVALID_PROTOCOL, "TLS", ping);
+    assert.deepEqual(connection.errors, []);
+  }
+}
+
+/** What a client meets that does not trust the certificate. */
+async function notTrusted({ host, port }) {
+  const connection = thrift.createSSLConnection(host, port, { transport: thrift.TFramedTransport });
+  const [error] = await once(connection, "error").catch((thrown) => [thrown]);
+  assert.match(error.code, /SELF_SIGNED|UNABLE_TO_VERIFY/);
+}
+
 async function main(args) {
   const report = new Report();
   if (args[0] === "--crowded") {
-    await report.check("Node.js, a crowded server: BUSY and DEADLINE_EXCEEDED", () => crowd(args[1]));
+    await report.check("Node.js, a crowded server: BUSY and DEADLINE_EXCEEDED", () => crowd(new Server(args[1])));
+  } else if (args[0] === "--tls") {
+    const server = new Server(args[2], args[1]);
+    await new Session(server, "compact", true, report).run();
+    await new Session(server, "binary", false, report).run();
+    await report.check("Node.js, a client without TLS", () => notEncrypted(server));
+    await report.check("Node.js, a client that does not trust the server", () => notTrusted(server));
   } else {
     for (const protocol of Object.keys(PROTOCOLS)) {
       for (const multiplexed of [false, true]) {
-        await new Session(args[0], protocol, multiplexed, report).run();
+        await new Session(new Server(args[0]), protocol, multiplexed, report).run();
       }
     }
   }

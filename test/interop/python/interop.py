@@ -3,6 +3,7 @@
 meet, with Apache Thrift's Python library and the code that the Thrift compiler makes of the IDL. Nothing of Stele's own.
 
     interop.py HOST:PORT             the whole, over compact and binary, with and without service names
+    interop.py --tls FILE HOST:PORT  the same with TLS, in fewer combinations; FILE has the certificate to trust
     interop.py --crowded HOST:PORT   too many calls for a small server that has the table "unicode"
 
 Each check prints a line; the last line is "N passed, M failed". Exit status 1 if a check failed.
@@ -10,6 +11,7 @@ Each check prints a line; the last line is "N passed, M failed". Exit status 1 i
 
 import collections
 import logging
+import ssl
 import sys
 import threading
 import time
@@ -39,6 +41,7 @@ from thrift.protocol.TCompactProtocol import TCompactProtocol, TCompactProtocolA
 from thrift.protocol.TMultiplexedProtocol import TMultiplexedProtocol
 from thrift.Thrift import TApplicationException
 from thrift.transport.TSocket import TSocket
+from thrift.transport.TSSLSocket import TSSLSocket
 from thrift.transport.TTransport import TBufferedTransport, TFramedTransport, TTransportException
 
 PROTOCOLS = {
@@ -47,16 +50,30 @@ PROTOCOLS = {
     "compact, in C": TCompactProtocolAccelerated,
     "binary, in C": TBinaryProtocolAccelerated,
 }
-TIMEOUT_MILLIS = 60_000
+TIMEOUT_MILLIS = 60_000  # of a call
 NO_SERVICE = "NoSuchService"
+
+
+class Server:
+    """Where a server is, and which certificate it has, if its connections are encrypted."""
+
+    def __init__(self, address, certificate=None):
+        self.address = address
+        self.certificate = certificate
+
+    def socket(self):
+        host, port = self.address.rsplit(":", 1)
+        if self.certificate is None:
+            return TSocket(host, int(port))
+        trusting = ssl.create_default_context(cafile=self.certificate)  # checks the name, too
+        return TSSLSocket(host, int(port), ssl_context=trusting, validate_callback=lambda *_: None)
 
 
 class Connection:
     """A connection and the clients of all services on it."""
 
-    def __init__(self, address, protocol, multiplexed, transport=TFramedTransport):
-        host, port = address.rsplit(":", 1)
-        socket = TSocket(host, int(port))
+    def __init__(self, server, protocol, multiplexed, transport=TFramedTransport):
+        socket = server.socket()
         socket.setTimeout(TIMEOUT_MILLIS)
         self.transport = transport(socket)
         self.protocol = PROTOCOLS[protocol](self.transport)
@@ -200,17 +217,19 @@ class Session:
     ROWS = 300
     SPLITS = [b"g", b"p\x00\xff"]
 
-    def __init__(self, address, protocol, multiplexed, report):
-        self.address = address
+    def __init__(self, at, protocol, multiplexed, report):
+        self.at = at
+        self.address = at.address
         self.protocol = protocol
         self.multiplexed = multiplexed
         self.report = report
-        self.label = f"Python, {protocol}, {'with' if multiplexed else 'without'} service names"
+        security = "" if at.certificate is None else ", TLS"
+        self.label = f"Python, {protocol}, {'with' if multiplexed else 'without'} service names{security}"
         self.table = "python_" + "".join(c if c.isalnum() else "_" for c in protocol) + f"_{multiplexed}"
         self.expected = []  # what the table holds, in key order
 
     def connect(self, transport=TFramedTransport):
-        return Connection(self.address, self.protocol, self.multiplexed, transport)
+        return Connection(self.at, self.protocol, self.multiplexed, transport)
 
     def run(self):
         with self.connect() as connection:
@@ -563,20 +582,44 @@ class Session:
         self.tables.deleteTable(self.table)
 
 
+def not_encrypted(server):
+    """What a client without TLS meets at a server with it."""
+    for protocol in ("compact", "binary"):
+        with Connection(Server(server.address), protocol, True) as connection:
+            ping = connection.server.ping
+            is_no_call(TApplicationException.INVALID_PROTOCOL, "TLS", lambda ping=ping: ping(b"", 0))
+            ends(connection)
+    with Connection(server, "compact", True) as connection:
+        connection.server.ping(b"", 0)
+
+
+def not_trusted(server):
+    """What a client meets that does not trust the certificate."""
+    socket = TSSLSocket(*server.address.rsplit(":", 1), ssl_context=ssl.create_default_context())
+    logging.disable()  # the library writes the trace of what is expected here
+    try:
+        socket.open()
+    except TTransportException:
+        return
+    finally:
+        logging.disable(logging.NOTSET)
+    raise AssertionError("a certificate that nobody vouches for was taken")
+
+
 def size_of(text):
     return int(text[:-1]) << {"K": 10, "M": 20, "G": 30}[text[-1]]
 
 
-def crowd(address):
+def crowd(server):
     """Scans that find nothing, from more connections than the server has workers and places to wait."""
-    with Connection(address, "compact", True) as connection:
+    with Connection(server, "compact", True) as connection:
         table_id = connection.tables.describeTable("unicode").id
     request = ScanRequest(table_id, Range(), columns=[Column(b"none")], plain=True)
     outcomes = collections.Counter()
     errors = []
 
     def caller():
-        with Connection(address, "compact", False) as connection:
+        with Connection(server, "compact", False) as connection:
             barrier.wait()
             try:
                 connection.tablets.scan(request)
@@ -605,11 +648,17 @@ def main(arguments):
     logging.basicConfig()
     report = Report()
     if arguments[0] == "--crowded":
-        report.check("Python, a crowded server: BUSY and DEADLINE_EXCEEDED", lambda: crowd(arguments[1]))
+        report.check("Python, a crowded server: BUSY and DEADLINE_EXCEEDED", lambda: crowd(Server(arguments[1])))
+    elif arguments[0] == "--tls":
+        server = Server(arguments[2], arguments[1])
+        Session(server, "compact", True, report).run()
+        Session(server, "binary", False, report).run()
+        report.check("Python, a client without TLS", lambda: not_encrypted(server))
+        report.check("Python, a client that does not trust the server", lambda: not_trusted(server))
     else:
         for protocol in PROTOCOLS:
             for multiplexed in (False, True):
-                Session(arguments[0], protocol, multiplexed, report).run()
+                Session(Server(arguments[0]), protocol, multiplexed, report).run()
     return report.end()
 
 

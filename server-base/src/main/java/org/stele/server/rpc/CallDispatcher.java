@@ -316,6 +316,7 @@ final class CallDispatcher {
         connection.junk(e.getMessage() + ", and without TLS");
       }
     } else if (MessageHeader.isProtocol(firstByte)) {
+      readBegin(array, offset, length);
       sendLastWords(connection, true, firstByte, reason);
     } else {
       connection.junk("it does not speak TLS");
@@ -388,14 +389,19 @@ final class CallDispatcher {
     if (!MessageHeader.isProtocol(first) || second != 1) {
       return false;
     }
-    try {
-      message.decode(array, offset, length);
-    } catch (MalformedBytesException e) {
-      message.clear(); // it is not whole: whoever sent it is not told for which call the answer is
-    }
+    readBegin(array, offset, length);
     sendLastWords(
         connection, false, first, "this server speaks the framed transport; use TFramedTransport");
     return true;
+  }
+
+  /** Reads the begin of a message, so that the answer names its call; if it is whole. */
+  private void readBegin(byte[] array, int offset, int length) {
+    try {
+      message.decode(array, offset, length);
+    } catch (MalformedBytesException e) {
+      message.clear();
+    }
   }
 
   /** An exception for the message read last, if one was read; then the end of the connection. */

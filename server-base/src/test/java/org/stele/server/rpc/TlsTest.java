@@ -218,10 +218,12 @@ class TlsTest {
       for (int protocol : new int[] {MessageHeader.COMPACT, MessageHeader.BINARY}) {
         try (RawClient client = endpoint.connect()) {
           client
-              .plainCall(protocol, MessageHeader.CALL, "ping", 1, EndpointFixture.ping(1))
+              .plainCall(protocol, MessageHeader.CALL, "S:ping", protocol, EndpointFixture.ping(1))
               .flush();
           client.readPlain();
           assertTrue(client.exception().getMessage().contains(TLS_ONLY));
+          assertEquals("ping", client.message.name());
+          assertEquals(protocol, client.message.sequenceId());
           assertEquals(0, client.readToEnd());
         }
       }
