@@ -1,7 +1,6 @@
 package org.stele.server.process;
 
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,9 +19,6 @@ final class VirtualMachineEnd implements ProcessEnd {
   private static final Logger LOG = LoggerFactory.getLogger(VirtualMachineEnd.class);
 
   private static final Duration HALT = Duration.ofSeconds(5);
-
-  /** Keeps the compiler from leaving the array out. */
-  private static volatile long @Nullable [] impossible;
 
   @Override
   public void halt(int exitCode) {
@@ -43,7 +39,8 @@ final class VirtualMachineEnd implements ProcessEnd {
   public void force() {
     LOG.warn("the virtual machine does not end by itself, and is made to, with exit code 3");
     try {
-      impossible = new long[Integer.MAX_VALUE];
+      long[] impossible = new long[Integer.MAX_VALUE];
+      LOG.error("the process hangs at its end, with an array of {} longs", impossible.length);
     } catch (OutOfMemoryError e) {
       LOG.error("the process hangs at its end: start servers with -XX:+ExitOnOutOfMemoryError", e);
     }

@@ -88,7 +88,6 @@ final class CallQueue<C extends CallQueue.Waiting> {
 
   /** The calls of one principal. */
   private static final class Line<C extends Waiting> {
-    final Object principal;
     final double weight;
     final long number;
     final TreeSet<Place<C>> places;
@@ -102,8 +101,7 @@ final class CallQueue<C extends CallQueue.Waiting> {
     /** The greater of its shares of places and bytes, for its weight. */
     double load;
 
-    Line(Object principal, double weight, long number, Comparator<Place<C>> urgency) {
-      this.principal = principal;
+    Line(double weight, long number, Comparator<Place<C>> urgency) {
       this.weight = weight;
       this.number = number;
       this.places = new TreeSet<>(urgency);
@@ -184,7 +182,7 @@ final class CallQueue<C extends CallQueue.Waiting> {
   }
 
   private Line<C> newLine(Object principal, long expectedNanos) {
-    Line<C> line = new Line<>(principal, weights.applyAsDouble(principal), ++lastNumber, urgency);
+    Line<C> line = new Line<>(weights.applyAsDouble(principal), ++lastNumber, urgency);
     line.tag = virtualNanos;
     line.meanNanos = expectedNanos;
     lines.put(principal, line);

@@ -259,7 +259,7 @@ class CallQueueTest {
     History(long seed) {
       random = new Random(seed);
       maxCalls = 1 + random.nextInt(20);
-      maxBytes = 500 + random.nextInt(5000);
+      maxBytes = 500L + random.nextInt(5000);
       principals = 1 + random.nextInt(6);
       for (int i = 0; i < principals; i++) {
         weights.put("p" + i, 1 + random.nextInt(3));

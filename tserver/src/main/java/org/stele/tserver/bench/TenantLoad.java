@@ -43,15 +43,13 @@ final class TenantLoad {
   /** What a tenant is told. */
   record Given(String server, String from, int callers, double perSecond, Duration deadline) {}
 
-  private final CommandContext context;
   private final Given given;
   private final Clock clock = Clock.system();
   private final RpcClient rpc;
   private final ServerCalls calls;
   private final RetryPolicy retries;
 
-  private TenantLoad(CommandContext context, Given given) throws IOException {
-    this.context = context;
+  private TenantLoad(Given given) throws IOException {
     this.given = given;
     SecureRandom random = new SecureRandom();
     rpc =
@@ -74,7 +72,7 @@ final class TenantLoad {
   }
 
   static void run(CommandContext context, Given given) throws Exception {
-    TenantLoad load = new TenantLoad(context, given);
+    TenantLoad load = new TenantLoad(given);
     try {
       load.connect(); // a connection is there before it matters
       context.printJson(Map.of("ready", true));

@@ -3,7 +3,6 @@ package org.stele.tserver.wal;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Durability;
@@ -19,7 +18,7 @@ final class LogGroup {
   private long bytes;
 
   /** Those that could not be logged, each with the reason; null: none. */
-  private @Nullable Map<LogEntry, Exception> refusals;
+  private @Nullable IdentityHashMap<LogEntry, Exception> refusals;
 
   private Fate fate = Fate.COMMITTED;
   private @Nullable Exception cause;

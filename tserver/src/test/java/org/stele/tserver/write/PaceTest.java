@@ -34,7 +34,7 @@ class PaceTest {
   @CsvSource({"0.1,9.0", "0.25,3.0", "0.5,1.0", "0.75,0.333", "0.9,0.111"})
   void theRateFallsSmoothly(double now, double rates) {
     scarcity = now;
-    assertEquals(2 * RATE * rates, passIn2Seconds(), 0.02 * 2 * RATE * rates + 2 * WRITE);
+    assertEquals(2 * RATE * rates, (double) passIn2Seconds(), 0.02 * 2 * RATE * rates + 2 * WRITE);
   }
 
   @Test
