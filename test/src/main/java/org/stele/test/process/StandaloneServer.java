@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.SteleClient;
 import org.stele.client.instance.ServerStatusFile;
+import org.stele.test.check.Conditions;
 
 /**
  * A standalone server in a directory of its own, started and stopped with {@code bin/stele}. Its
@@ -48,12 +49,29 @@ public final class StandaloneServer implements AutoCloseable {
     Serving.current().settings().forEach(this.settings::putIfAbsent);
     environment.put("STELE_DIR", directory.toString());
     environment.put("STELE_CONNECT", "");
+    environment.put("STELE_SERVER_OPTS", installation.serverOptions());
   }
 
   /** A started server with these settings. */
   public static StandaloneServer started(Path directory, Map<String, String> settings) {
     StandaloneServer server = new StandaloneServer(Installation.shared(), directory, settings);
     server.start().orFail();
+    return server;
+  }
+
+  /**
+   * Has the server start faster and run slower, for tests that start it often and do little with
+   * it. Not for those where threads meet: they are to run the code that users run.
+   */
+  public StandaloneServer shortLived() {
+    return environment("STELE_SERVER_OPTS", installation.shortLivedServerOptions());
+  }
+
+  /** A started server that is {@link #shortLived}. */
+  public static StandaloneServer startedShortLived(Path directory, Map<String, String> settings) {
+    StandaloneServer server =
+        new StandaloneServer(Installation.shared(), directory, settings).shortLived();
+    server.startDirectly();
     return server;
   }
 
@@ -116,6 +134,45 @@ public final class StandaloneServer implements AutoCloseable {
     }
   }
 
+  /** Ends the process as a power switch would, and starts it again. */
+  public void restartAfterKill() {
+    kill9();
+    startDirectly();
+  }
+
+  /**
+   * Starts the server without the command {@code start}, which is a process of its own and takes as
+   * long. Returns when the server is ready.
+   */
+  public void startDirectly() {
+    Path logs = directory.resolve("logs");
+    Path status = directory.resolve("status.json");
+    try {
+      Files.createDirectories(logs);
+      Files.deleteIfExists(status);
+      Process process = startInForeground(logs.resolve("stele.out"));
+      started = process.pid();
+      Conditions.await(
+          "the server in " + directory + " has started",
+          COMMAND_LIMIT,
+          () -> {
+            if (!process.isAlive()) {
+              throw new AssertionError("the server did not start: " + log());
+            }
+            return Files.exists(status);
+          });
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    try (SteleClient client = client()) {
+      Conditions.await(
+          "the server in " + directory + " is ready",
+          COMMAND_LIMIT,
+          () -> client.servers().status(address()).ready());
+    }
+  }
+
+  /** Writes the settings, and gives the directory to its user. */
   private void configure() {
     try {
       Path conf = directory.resolve("conf");

@@ -56,7 +56,8 @@ class ByteOrderIT {
 
   @Test
   void readsAreTheSameInEveryState() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("data"), Map.of())) {
       try (SteleClient client = server.client()) {
         client.tables().create(WHOLE);
         client

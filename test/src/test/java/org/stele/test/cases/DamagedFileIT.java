@@ -89,7 +89,8 @@ class DamagedFileIT {
 
   @Test
   void damageIsNamedConfinedAndOverWhenRepaired() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("data"), Map.of())) {
       try (SteleClient client = server.client()) {
         client
             .tables()
@@ -105,7 +106,7 @@ class DamagedFileIT {
       server.stop().orFail();
       findFiles(server.directory().resolve("store"));
       damageAll();
-      server.start().orFail();
+      server.startDirectly();
       try (SteleClient client =
           SteleClient.connect(server.zookeeper(), ClientOptions.defaults().withDeadline(LIMIT))) {
         for (Harm harm : Harm.values()) {

@@ -31,7 +31,6 @@ import org.stele.core.error.SteleException;
 import org.stele.test.check.TestForm;
 import org.stele.test.process.CommandResult;
 import org.stele.test.process.Commands;
-import org.stele.test.process.Installation;
 import org.stele.test.process.StandaloneServer;
 
 /**
@@ -75,7 +74,8 @@ class DamagedLogIT {
   }
 
   private void writeLogsAndKill() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("saved"), SETTINGS)) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("saved"), SETTINGS)) {
       saved = server.directory();
       try (SteleClient client = server.client()) {
         client.tables().create(HURT);
@@ -168,8 +168,7 @@ class DamagedLogIT {
     String file = String.format("data/%08d.wal", number);
     harm.to(log(copy, number));
     Set<String> filesBefore = logFiles(copy);
-    try (StandaloneServer server = new StandaloneServer(Installation.shared(), copy, SETTINGS)) {
-      server.start().orFail();
+    try (StandaloneServer server = StandaloneServer.startedShortLived(copy, SETTINGS)) {
       assertRefused(server, file, offset);
       assertTrue(
           server.log().stream().anyMatch(line -> line.contains("ERROR") && line.contains(file)),
@@ -181,12 +180,12 @@ class DamagedLogIT {
       }
       if (TestForm.LONG || number == 1) {
         // Another recovery finds the same.
-        DataStates.restart(server);
+        server.restartAfterKill();
         assertRefused(server, file, offset);
       }
       assertTrue(logFiles(copy).containsAll(filesBefore), name + ": files have gone");
       acceptLoss(copy, number);
-      DataStates.restart(server);
+      server.restartAfterKill();
       assertAllButLost(server, lost);
     }
   }

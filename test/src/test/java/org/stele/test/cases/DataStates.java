@@ -24,7 +24,7 @@ final class DataStates {
     try (SteleClient client = server.client()) {
       check.in(client, "in memory");
     }
-    restart(server);
+    server.restartAfterKill();
     try (SteleClient client = server.client()) {
       check.in(client, "replayed after kill -9");
       for (String table : tables) {
@@ -36,15 +36,9 @@ final class DataStates {
       }
       check.in(client, "after a compaction");
     }
-    restart(server);
+    server.restartAfterKill();
     try (SteleClient client = server.client()) {
       check.in(client, "in files after kill -9");
     }
-  }
-
-  /** Ends the process as a power switch would, and starts it again. */
-  static void restart(StandaloneServer server) {
-    server.kill9();
-    server.start().orFail();
   }
 }

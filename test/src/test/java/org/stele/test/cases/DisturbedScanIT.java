@@ -140,7 +140,7 @@ class DisturbedScanIT {
     threads.add(thread("maintenance", () -> client.tables().compact(TABLE)));
     for (int restart = 1; restart <= RESTARTS; restart++) {
       awaitDone(restart * SCANS / (RESTARTS + 1));
-      DataStates.restart(server);
+      server.restartAfterKill();
     }
     awaitDone(SCANS);
     ended = true;

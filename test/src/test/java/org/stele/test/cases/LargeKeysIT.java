@@ -58,7 +58,8 @@ class LargeKeysIT {
 
   @Test
   void allThatIsWithinTheLimitsWorks() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("data"), Map.of())) {
       try (SteleClient client = server.client()) {
         client.tables().create(TABLE);
         client

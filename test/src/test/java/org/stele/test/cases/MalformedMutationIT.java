@@ -61,12 +61,13 @@ class MalformedMutationIT {
 
   @Test
   void theyAreRefusedBeforeTheyAreLogged() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("data"), Map.of())) {
       server.stop().orFail();
       server.environment("STELE_SERVER_HEAP", "-Xms64m -Xmx200m");
       server.setting("memtable.bytes", "32M").setting("cache.data.bytes", "16M");
       server.setting("cache.index.bytes", "8M");
-      server.start().orFail();
+      server.startDirectly();
       try (SteleClient client = server.client()) {
         client.tables().create(TABLE, TableOptions.defaults().withSplits(List.of(Bytes.of("h"))));
         client.tables().create(FUZZ);
@@ -79,7 +80,7 @@ class MalformedMutationIT {
       }
       long pid = server.pid();
       assertTrue(ProcessHandle.of(pid).isPresent(), "the server has ended");
-      DataStates.restart(server);
+      server.restartAfterKill();
       try (SteleClient client = server.client()) {
         assertEquals(expected, rows(client), "after kill -9");
         client.tables().flush(FUZZ);

@@ -264,7 +264,7 @@ class PartialFailureIT {
         account.compare(rows(client, "killed"));
       }
       if (restart == 0) {
-        DataStates.restart(server);
+        server.restartAfterKill();
       }
     }
   }

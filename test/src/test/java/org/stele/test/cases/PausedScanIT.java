@@ -42,7 +42,7 @@ class PausedScanIT {
   @Test
   void scansGoOnAfterAPauseAndARestart() throws Exception {
     try (StandaloneServer server =
-        StandaloneServer.started(directory.resolve("data"), new HashMap<>(SETTINGS))) {
+        StandaloneServer.startedShortLived(directory.resolve("data"), new HashMap<>(SETTINGS))) {
       // Clients find ZooKeeper where it was, and the server wherever it is then.
       server.setting("zookeeper.port", port(server.zookeeper()));
       try (SteleClient client = server.client()) {
@@ -64,10 +64,10 @@ class PausedScanIT {
         awaitIdleConnectionsClosed(server);
         scans.forEach(scan -> scan.read(FIRST));
         server.stop().orFail();
-        server.start().orFail();
+        server.startDirectly();
         scans.forEach(scan -> scan.read(FIRST));
         awaitIdleConnectionsClosed(server);
-        DataStates.restart(server);
+        server.restartAfterKill();
         scans.forEach(PausedScan::readToEnd);
       }
     }

@@ -44,7 +44,8 @@ class RangeEndsIT {
   @Test
   void rangesGiveExactlyTheirCells() throws Exception {
     makeRows();
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of());
+    try (StandaloneServer server =
+            StandaloneServer.startedShortLived(directory.resolve("data"), Map.of());
         SteleClient client = server.client()) {
       client.tables().create(ONE_TABLET, TableOptions.defaults().with("table.versions", "2"));
       client

@@ -77,7 +77,7 @@ class RowAtomicityIT {
       }
       for (int round = 0; round < ROUNDS; round++) {
         runUntilKilled(server);
-        server.start().orFail();
+        server.startDirectly();
         try (SteleClient client = server.client()) {
           assertWholeAndNotOlder(client);
         }

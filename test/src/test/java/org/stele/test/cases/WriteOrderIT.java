@@ -42,7 +42,8 @@ class WriteOrderIT {
 
   @Test
   void laterWinsInEveryState() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    try (StandaloneServer server =
+        StandaloneServer.startedShortLived(directory.resolve("data"), Map.of())) {
       try (SteleClient client = server.client()) {
         client.tables().create(ONE);
         client.tables().create(THREE, TableOptions.defaults().with("table.versions", "3"));
