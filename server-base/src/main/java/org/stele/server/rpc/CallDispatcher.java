@@ -35,6 +35,9 @@ final class CallDispatcher {
 
   private static final int MAX_SHOWN_NAME = 100;
 
+  /** Of the calls that run on the selector thread, one in so many is timed: a power of two. */
+  private static final int INLINE_SAMPLE = 16;
+
   /** The headers of a call are whole within so many bytes, or are none of ours. */
   private static final int MAX_HEADERS_BYTES = 1 << 10;
 
@@ -49,6 +52,7 @@ final class CallDispatcher {
   // ---- Used by the selector thread
   private final CallHeader header = new CallHeader();
   private final MessageHeader message = new MessageHeader();
+  private int inlineRuns;
 
   CallDispatcher(
       Endpoint endpoint,
@@ -89,6 +93,11 @@ final class CallDispatcher {
 
   int frameMaxBytes() {
     return endpoint.limits().frameMaxBytes();
+  }
+
+  /** Whether the call that begins on the selector thread now is one of those that are timed. */
+  boolean samplesInline() {
+    return (inlineRuns++ & INLINE_SAMPLE - 1) == 0;
   }
 
   void reportFailure(String methodName, Throwable failure) {

@@ -50,6 +50,10 @@ final class Invocation implements Call, CallQueue.Waiting {
   private int bodyEnd;
   private int heldBytes;
   private boolean system;
+  private long arrivedNanos;
+
+  /** Whether the time to its reply is recorded. */
+  private volatile boolean timed;
 
   /** Of the reply, with its length; written by the thread that answers. */
   private volatile int replyBytes;
@@ -73,7 +77,8 @@ final class Invocation implements Call, CallQueue.Waiting {
     protocol = message.protocol();
     sequenceId = message.sequenceId();
     oneway = message.type() == MessageHeader.ONEWAY;
-    firstAttemptNanos = connection.nowNanos();
+    arrivedNanos = connection.nowNanos();
+    firstAttemptNanos = arrivedNanos;
   }
 
   /** It came with a header. */
@@ -148,6 +153,11 @@ final class Invocation implements Call, CallQueue.Waiting {
   void runInline(ReplyScratch scratch, byte[] array, int offset, int end, boolean owned) {
     dispatcher.counters().inline.increment();
     boolean wouldBlock = false;
+    boolean sampled = dispatcher.samplesInline();
+    if (sampled) {
+      arrivedNanos = dispatcher.nanos();
+      timed = true;
+    }
     NonBlocking.enter();
     try {
       method.run(scratch.reader, protocol, array, offset, end, this);
@@ -157,6 +167,9 @@ final class Invocation implements Call, CallQueue.Waiting {
       answerFailure(e);
     } finally {
       NonBlocking.exit();
+    }
+    if (sampled && !wouldBlock) {
+      method.serviceTime.record(dispatcher.nanos() - arrivedNanos);
     }
     if (wouldBlock) {
       dispatcher.counters().handedOn.increment();
@@ -193,6 +206,8 @@ final class Invocation implements Call, CallQueue.Waiting {
       expire();
       return;
     }
+    method.queueTime.record(now - arrivedNanos);
+    timed = true;
     byte[] array = frame;
     frame = NO_FRAME;
     try {
@@ -318,6 +333,9 @@ final class Invocation implements Call, CallQueue.Waiting {
     try {
       if (!oneway) {
         send(body);
+      }
+      if (timed) {
+        method.replyTime.record(dispatcher.nanos() - arrivedNanos);
       }
     } finally {
       connection.end(isPlain());

@@ -2,6 +2,7 @@ package org.stele.server.rpc;
 
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -76,7 +77,11 @@ public final class RpcCounters {
     this.system = system;
   }
 
-  /** All counters by name; {@code rpc.calls.<method>} for each method that was called. */
+  /**
+   * All counters by name. For each method that was called {@code rpc.calls.METHOD}, and the
+   * histograms {@code rpc.time.METHOD.queue}, {@code .service} and {@code .reply}. docs/metrics.md
+   * says what each means.
+   */
   public Map<String, Long> snapshot() {
     Map<String, Long> all = new TreeMap<>();
     all.put("rpc.connections", connections.get());
@@ -99,6 +104,10 @@ public final class RpcCounters {
     all.put("rpc.answered.twice", answeredTwice.sum());
     all.put("rpc.loop.failures", loopFailures.sum());
     all.put("rpc.selector.busy.permille", selectorBusyPermille());
+    all.put("rpc.selector.busy.ms", TimeUnit.NANOSECONDS.toMillis(selectorBusyNanos.sum()));
+    all.put("rpc.selector.idle.ms", TimeUnit.NANOSECONDS.toMillis(selectorIdleNanos.sum()));
+    all.put("rpc.evicted", users.evicted() + system.evicted());
+    all.put("rpc.queue.bytes", users.waitingBytes() + system.waitingBytes());
     all.put("rpc.queue.calls", (long) users.waiting());
     all.put("rpc.queue.system.calls", (long) system.waiting());
     all.put("rpc.workers", (long) users.threads());
@@ -110,6 +119,9 @@ public final class RpcCounters {
     long calls = method.calls.sum();
     if (calls > 0) {
       all.put("rpc.calls." + method.name, calls);
+      method.queueTime.addTo(all, "rpc.time." + method.name + ".queue");
+      method.serviceTime.addTo(all, "rpc.time." + method.name + ".service");
+      method.replyTime.addTo(all, "rpc.time." + method.name + ".reply");
     }
   }
 

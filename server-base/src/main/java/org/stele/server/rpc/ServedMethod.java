@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.wire.StructReader;
+import org.stele.server.metrics.TimeHistogram;
 
 /** A method as the endpoint serves it, and what it has learned about it. Thread-safe. */
 final class ServedMethod<A extends TBase<?, ?>> {
@@ -27,6 +28,15 @@ final class ServedMethod<A extends TBase<?, ?>> {
   final boolean inline;
   final boolean system;
   final LongAdder calls = new LongAdder();
+
+  /** From the arrival of a call to the begin of its run on a worker. */
+  final TimeHistogram queueTime = new TimeHistogram();
+
+  /** What the handler takes of its thread. Of calls on selector threads only some are timed. */
+  final TimeHistogram serviceTime = new TimeHistogram();
+
+  /** From the arrival of a call to its reply. Of calls on selector threads only some are timed. */
+  final TimeHistogram replyTime = new TimeHistogram();
 
   private final @Nullable Predicate<A> systemIf;
   private final Supplier<A> arguments;
@@ -100,7 +110,9 @@ final class ServedMethod<A extends TBase<?, ?>> {
     return false;
   }
 
+  /** A run on a worker took so long. */
   void took(long nanos) {
+    serviceTime.record(nanos);
     long least = leastNanos;
     leastNanos = Math.min(nanos, least + (least >> 6) + 1);
   }

@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -48,6 +49,9 @@ final class WorkerPool {
 
   @GuardedBy("lock")
   private final RetryTimes retryTimes;
+
+  /** Calls that found no room in the queue, or lost it. */
+  private final LongAdder evicted = new LongAdder();
 
   /** The size of the queue, written under the lock. */
   private volatile int waiting;
@@ -126,6 +130,7 @@ final class WorkerPool {
 
   private void refuseBusy(List<Invocation> refused) {
     for (Invocation call : refused) {
+      evicted.increment();
       int retryAfter = retryAfterMillis();
       call.refuse(
           SteleException.busy(
@@ -163,6 +168,20 @@ final class WorkerPool {
   /** How many calls wait. */
   int waiting() {
     return waiting;
+  }
+
+  long waitingBytes() {
+    lock.lock();
+    try {
+      return queue.bytes();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Calls that found no room in the queue, or lost it. */
+  long evicted() {
+    return evicted.sum();
   }
 
   int threads() {

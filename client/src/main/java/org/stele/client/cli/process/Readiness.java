@@ -3,6 +3,7 @@ package org.stele.client.cli.process;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.ServerStatus;
 import org.stele.client.cli.CommandContext;
@@ -17,6 +18,7 @@ import org.stele.core.error.SteleException;
  *
  * @param pid null if the server is not on this machine, or does not run
  * @param reason null if it is ready
+ * @param counters what the server has counted; empty if it does not answer
  */
 record Readiness(
     @Nullable Long pid,
@@ -24,7 +26,8 @@ record Readiness(
     @Nullable String address,
     @Nullable String zookeeper,
     @Nullable String http,
-    @Nullable String version) {
+    @Nullable String version,
+    Map<String, Long> counters) {
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
 
   boolean ready() {
@@ -32,14 +35,14 @@ record Readiness(
   }
 
   static Readiness notRunning(String reason) {
-    return new Readiness(null, reason, null, null, null, null);
+    return new Readiness(null, reason, null, null, null, null, Map.of());
   }
 
   /** Of the server process of a directory. */
   static Readiness of(CommandContext context, ServerProcess process) {
     ServerStatusFile status = process.status();
     if (status == null) {
-      return new Readiness(process.pid(), "it is starting", null, null, null, null);
+      return new Readiness(process.pid(), "it is starting", null, null, null, null, Map.of());
     }
     Readiness called = of(context, status.zookeeper());
     return new Readiness(
@@ -48,7 +51,8 @@ record Readiness(
         status.address(),
         status.zookeeper(),
         status.http(),
-        status.version());
+        status.version(),
+        called.counters());
   }
 
   /** Of a server of the instance with this connect string. */
@@ -65,10 +69,17 @@ record Readiness(
         // Reads the metadata: not only the endpoint answers.
         session.tables();
       }
-      return new Readiness(null, reason, server.address(), connectString, null, server.version());
+      return new Readiness(
+          null,
+          reason,
+          server.address(),
+          connectString,
+          null,
+          server.version(),
+          server.counters());
     } catch (SteleException e) {
       return new Readiness(
-          null, "it does not answer: " + e.getMessage(), null, connectString, null, null);
+          null, "it does not answer: " + e.getMessage(), null, connectString, null, null, Map.of());
     }
   }
 
@@ -84,6 +95,9 @@ record Readiness(
     object.put("version", version);
     if (reason != null) {
       object.put("reason", reason);
+    }
+    if (!counters.isEmpty()) {
+      object.put("counters", new TreeMap<>(counters));
     }
     return object;
   }
