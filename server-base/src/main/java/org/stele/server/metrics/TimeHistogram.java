@@ -36,7 +36,9 @@ public final class TimeHistogram {
     return made;
   }
 
-  /** Adds {@code NAME.count}, {@code .mean.us}, {@code .p50.us}, {@code .p99.us}, {@code .max.us}. */
+  /**
+   * Adds {@code NAME.count}, {@code .mean.us}, {@code .p50.us}, {@code .p99.us}, {@code .max.us}.
+   */
   public void addTo(Map<String, Long> all, String name) {
     ConcurrentHistogram from = histogram;
     if (from == null) {

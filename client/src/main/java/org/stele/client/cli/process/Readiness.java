@@ -70,13 +70,7 @@ record Readiness(
         session.tables();
       }
       return new Readiness(
-          null,
-          reason,
-          server.address(),
-          connectString,
-          null,
-          server.version(),
-          server.counters());
+          null, reason, server.address(), connectString, null, server.version(), server.counters());
     } catch (SteleException e) {
       return new Readiness(
           null, "it does not answer: " + e.getMessage(), null, connectString, null, null, Map.of());
