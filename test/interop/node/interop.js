@@ -772,7 +772,10 @@ function sizeOf(size) {
   return Number(size.slice(0, -1)) * { K: 1 << 10, M: 1 << 20, G: 1 << 30 }[size.at(-1)];
 }
 
-/** Scans that find nothing, from more connections than the server has workers and places to wait. */
+/**
+ * Scans that find nothing, from more connections than the server has workers and places to wait.
+ * A call that waited too long is answered DEADLINE_EXCEEDED; most that would are BUSY at once.
+ */
 async function crowd(server) {
   const asking = new Connection(server, "binary", true);
   const { id: tableId } = await asking.tables.describeTable("unicode");
@@ -790,13 +793,14 @@ async function crowd(server) {
       assert.ok(error.code !== ErrorCode.BUSY || error.retryAfterMs > 0, "no proposal when to try again");
     }
   };
-  const enough = ["BUSY", "DEADLINE_EXCEEDED", "answered"];
+  const enough = ["BUSY", "answered"];
   const end = Date.now() + TIMEOUT_MILLIS / 4;
   while (!enough.every((outcome) => outcomes.has(outcome))) {
     assert.ok(Date.now() < end, `only ${[...outcomes]}`);
     await Promise.all(callers.map(scan));
   }
   callers.forEach((caller) => caller.close());
+  outcomes.delete("DEADLINE_EXCEEDED");
   assert.deepEqual([...outcomes].sort(), enough);
 }
 
@@ -820,7 +824,7 @@ async function notTrusted({ host, port }) {
 async function main(args) {
   const report = new Report();
   if (args[0] === "--crowded") {
-    await report.check("Node.js, a crowded server: BUSY and DEADLINE_EXCEEDED", () => crowd(new Server(args[1])));
+    await report.check("Node.js, a crowded server", () => crowd(new Server(args[1])));
   } else if (args[0] === "--tls") {
     const server = new Server(args[2], args[1]);
     await new Session(server, "compact", true, report).run();
