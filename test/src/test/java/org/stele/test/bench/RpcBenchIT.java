@@ -47,9 +47,14 @@ class RpcBenchIT {
   @Test
   void callsThatAreNotWaitedFor() throws Exception {
     List<Map<String, Object>> levels =
-        levels(bench("rpc", "--mode=async", "--in-flight=5", "--baseline=libthrift"));
-    assertEquals(SYSTEMS, values(levels, "system"));
-    assertEquals(List.of(5L, 5L, 5L, 5L), values(levels, "threads"));
+        levels(
+            bench(
+                "rpc", "--mode=async", "--in-flight=5", "--selectors=2,1", "--baseline=libthrift"));
+    assertEquals(
+        List.of("stele-2", "stele-1", "libthrift-1", "libthrift-2", "thsha"),
+        values(levels, "system"));
+    assertEquals(List.of(5L, 5L, 5L, 5L, 5L), values(levels, "threads"));
+    assertEquals(Arrays.asList(2L, 1L, null, null, null), values(levels, "selectors"));
     levels.forEach(RpcBenchIT::checkMeasured);
     assertNothingLeft();
   }
@@ -57,9 +62,13 @@ class RpcBenchIT {
   @Test
   void lookupsInTurnWithTheEmptyCallOfLibthrift() throws Exception {
     List<Map<String, Object>> levels =
-        levels(bench("lookups", "--rows=500", "--threads=2", "--baseline=libthrift"));
-    assertEquals(SYSTEMS, values(levels, "system"));
-    assertEquals(List.of("hit", "empty", "empty", "empty"), values(levels, "kind"));
+        levels(
+            bench(
+                "lookups", "--rows=500", "--threads=2", "--selectors=2,1", "--baseline=libthrift"));
+    assertEquals(
+        List.of("stele-2", "stele-1", "libthrift-1", "libthrift-2", "thsha"),
+        values(levels, "system"));
+    assertEquals(List.of("hit", "hit", "empty", "empty", "empty"), values(levels, "kind"));
     levels.forEach(RpcBenchIT::checkMeasured);
     assertNothingLeft();
   }

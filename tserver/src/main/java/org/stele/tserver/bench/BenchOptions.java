@@ -2,11 +2,11 @@ package org.stele.tserver.bench;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import org.stele.core.settings.StandardSettings;
 import picocli.CommandLine.Option;
 
 /** What all benchmarks are told. */
@@ -41,8 +41,12 @@ final class BenchOptions {
   @Option(
       names = "--selectors",
       paramLabel = "N",
-      description = "rpc.selectors of the server that is started for the benchmark.")
-  private @Nullable Integer selectors;
+      split = ",",
+      description = {
+        "rpc.selectors of the server that is started for the benchmark. Several numbers: a server of",
+        "each (stele-1, stele-2), measured in turn."
+      })
+  private @Nullable List<Integer> selectors;
 
   @Option(
       names = "--temp",
@@ -65,27 +69,35 @@ final class BenchOptions {
     return duration("--warmup", warmup, 0);
   }
 
-  /** What the server that is started is told. */
-  Map<String, String> serverSettings() {
-    Map<String, String> settings = new LinkedHashMap<>();
-    if (serverType != null) {
-      settings.put(StandardSettings.RPC_SERVER_TYPE.name(), serverType);
+  /** The servers to measure, at least one. */
+  List<ServerVariant> variants() {
+    if (selectors == null || selectors.isEmpty()) {
+      return List.of(variant(ServerVariant.STELE, null));
     }
-    if (selectors != null) {
-      settings.put(StandardSettings.RPC_SELECTORS.name(), selectors.toString());
+    if (new HashSet<>(selectors).size() < selectors.size()) {
+      throw new IllegalArgumentException("--selectors " + selectors + ": each number once");
     }
-    if (serverSettings != null) {
-      settings.putAll(serverSettings);
-    }
-    return settings;
+    return selectors.stream()
+        .map(
+            count ->
+                variant(
+                    selectors.size() == 1 ? ServerVariant.STELE : ServerVariant.STELE + "-" + count,
+                    count))
+        .toList();
   }
 
-  /** What the JSON objects say about the server's endpoint; null is the default. */
-  Map<String, @Nullable Object> endpoint() {
-    Map<String, @Nullable Object> endpoint = new LinkedHashMap<>();
-    endpoint.put("server_type", serverType);
-    endpoint.put("selectors", selectors);
-    return endpoint;
+  /** The server of a benchmark that measures one. */
+  ServerVariant variant() {
+    List<ServerVariant> variants = variants();
+    if (variants.size() > 1) {
+      throw new IllegalArgumentException("--selectors " + selectors + ": one number here");
+    }
+    return variants.get(0);
+  }
+
+  private ServerVariant variant(String system, @Nullable Integer selectorCount) {
+    return new ServerVariant(
+        system, serverType, selectorCount, Objects.requireNonNullElse(serverSettings, Map.of()));
   }
 
   @Nullable Path temp() {

@@ -47,11 +47,12 @@ final class BenchServer implements AutoCloseable {
     this.own = own;
   }
 
-  static BenchServer open(CommandContext context, BenchOptions options) throws IOException {
+  static BenchServer open(CommandContext context, BenchOptions options, ServerVariant variant)
+      throws IOException {
     if (!context.isInstanceNamed()) {
-      return startOwn(context, options);
+      return startOwn(context, options, variant);
     }
-    if (!options.serverSettings().isEmpty()) {
+    if (!variant.allSettings().isEmpty()) {
       throw new CommandFailure(
           "--server-setting, --server-type and --selectors are for a server of the benchmark's own,"
               + " not for one that runs already");
@@ -94,9 +95,9 @@ final class BenchServer implements AutoCloseable {
     }
   }
 
-  private static BenchServer startOwn(CommandContext context, BenchOptions options)
-      throws IOException {
-    OwnProcess own = OwnProcess.start(context, options);
+  private static BenchServer startOwn(
+      CommandContext context, BenchOptions options, ServerVariant variant) throws IOException {
+    OwnProcess own = OwnProcess.start(context, options, variant);
     try {
       ServerStatusFile status = own.awaitReady();
       return new BenchServer(status.zookeeper(), status.address(), status.pid(), own);
@@ -121,7 +122,8 @@ final class BenchServer implements AutoCloseable {
       this.hook = new Thread(this::end, "bench-cleanup");
     }
 
-    static OwnProcess start(CommandContext context, BenchOptions options) throws IOException {
+    static OwnProcess start(CommandContext context, BenchOptions options, ServerVariant variant)
+        throws IOException {
       Path temp = options.temp();
       Path directory =
           temp == null
@@ -131,7 +133,7 @@ final class BenchServer implements AutoCloseable {
       List<String> command = new ArrayList<>(context.steleCommand());
       command.addAll(List.of("standalone", "--dir", directory.resolve("instance").toString()));
       command.addAll(List.of("--port", "0"));
-      for (Map.Entry<String, String> setting : options.serverSettings().entrySet()) {
+      for (Map.Entry<String, String> setting : variant.allSettings().entrySet()) {
         command.add("--set=" + setting.getKey() + "=" + setting.getValue());
       }
       Process process =

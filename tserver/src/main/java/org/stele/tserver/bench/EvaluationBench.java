@@ -41,6 +41,7 @@ final class EvaluationBench {
   private final int batch;
   private final Duration warmUp;
   private final Duration measure;
+  private final ServerVariant variant;
 
   /** What is measured. */
   enum Operation {
@@ -72,6 +73,7 @@ final class EvaluationBench {
     this.batch = batch;
     this.warmUp = options.warmup();
     this.measure = options.measure();
+    this.variant = options.variant();
     for (int threads : levels) {
       if (threads > data.rows()) {
         throw new IllegalArgumentException(
@@ -81,7 +83,7 @@ final class EvaluationBench {
   }
 
   void run() throws Exception {
-    try (BenchServer server = BenchServer.open(context, options);
+    try (BenchServer server = BenchServer.open(context, options, variant);
         SteleClient client = SteleClient.connect(server.connectString());
         BenchTable table = BenchTable.create(client, "bench.evaluation", tableOptions())) {
       context.say(

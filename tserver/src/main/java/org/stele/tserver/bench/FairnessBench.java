@@ -149,7 +149,7 @@ final class FairnessBench {
     Shares shares =
         new Shares(results.stream().map(result -> number(result, "successes")).toList());
     Map<String, @Nullable Object> object = new LinkedHashMap<>();
-    object.put("system", SteleEmptyCall.NAME);
+    object.put("system", ServerVariant.STELE);
     object.put("clients", plan.tenants.size());
     object.put("handlers", plan.handlers);
     object.put("queue", plan.queue);

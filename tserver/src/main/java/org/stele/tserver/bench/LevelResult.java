@@ -16,7 +16,10 @@ record LevelResult(
     return latencies.requests() / (nanos / 1e9);
   }
 
-  /** The common part of a level's JSON object; a cost is null if it is not known. */
+  /**
+   * The common part of a level's JSON object; a cost is null if it is not known. {@code
+   * selector_cpu} is how many processors the endpoint's selector threads used.
+   */
   Map<String, @Nullable Object> toJson() {
     Map<String, @Nullable Object> object = new LinkedHashMap<>();
     object.put("threads", threads);
@@ -32,6 +35,9 @@ record LevelResult(
         perRequest(server == null ? null : server.voluntary() + server.involuntary()));
     object.put("ctx_voluntary", perRequest(server == null ? null : server.voluntary()));
     object.put("ctx_involuntary", perRequest(server == null ? null : server.involuntary()));
+    object.put(
+        "selector_cpu",
+        server == null ? null : rounded(server.selectorMicros() * 1000.0 / nanos, 1000));
     return object;
   }
 

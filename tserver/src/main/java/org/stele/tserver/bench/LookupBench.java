@@ -25,6 +25,7 @@ final class LookupBench {
 
   private final CommandContext context;
   private final BenchOptions options;
+  private final List<ServerVariant> variants;
   private final int rows;
   private final List<Integer> levels;
   private final boolean misses;
@@ -48,26 +49,25 @@ final class LookupBench {
     this.misses = misses;
     this.baseline = baseline;
     this.rounds = rounds;
+    this.variants = options.variants();
     this.warmUp = options.warmup();
     this.measure = options.measure();
   }
 
   void run() throws Exception {
     LookupData data = new LookupData(rows, options.seed());
-    try (BenchServer server = BenchServer.open(context, options);
-        SteleClient client = SteleClient.connect(server.connectString());
-        BenchTable table = BenchTable.create(client, "bench.lookups", tableOptions())) {
-      context.say(
-          String.format(
-              Locale.ROOT,
-              "%,d rows of %d cells in %d tablets, looked up at random, %s; server pid %s",
-              rows,
-              LookupData.CELLS,
-              LookupData.TABLETS,
-              misses ? "none of them there" : "all of them there",
-              server.pid() == null ? "unknown" : server.pid()));
-      fill(client, table.name(), data);
-      measureLevels(client, table.name(), data, server.pid());
+    try (Turns turns = new Turns(context)) {
+      for (ServerVariant variant : variants) {
+        Lookups lookups = Lookups.start(this, variant, data);
+        turns.add(lookups);
+        lookups.fill();
+      }
+      if (baseline != null) {
+        for (LibthriftKind kind : LibthriftKind.values()) {
+          turns.add(LibthriftEmptyCall.start(context, kind, CallMode.sync));
+        }
+      }
+      turns.run(levels, rounds, warmUp, measure, columns());
     }
   }
 
@@ -75,17 +75,6 @@ final class LookupBench {
     return TableOptions.defaults()
         .withSplits(LookupData.splits())
         .with("table.file.block.bytes", "8K");
-  }
-
-  private void fill(SteleClient client, String table, LookupData data) {
-    try (BatchWriter writer = client.batchWriter(table)) {
-      for (int i = 0; i < data.size(); i++) {
-        writer.add(data.mutation(i));
-      }
-    }
-    client.tables().flush(table);
-    client.tables().compact(table);
-    readAllOnce(client, table, data);
   }
 
   /** Brings every block into the cache, and shows that every row is there. */
@@ -106,61 +95,103 @@ final class LookupBench {
     pass.runUntil(() -> next.get() >= data.size());
   }
 
-  private void measureLevels(
-      SteleClient client, String table, LookupData data, @Nullable Long serverPid)
-      throws IOException {
-    try (Turns turns = new Turns(context)) {
-      turns.add(new Lookups(client, table, data, serverPid));
-      if (baseline != null) {
-        for (LibthriftKind kind : LibthriftKind.values()) {
-          turns.add(LibthriftEmptyCall.start(context, kind, CallMode.sync));
-        }
-      }
-      turns.run(levels, rounds, warmUp, measure, columns());
-    }
-  }
-
-  /** The lookups, for {@link Turns}; their server and table are not its own. */
-  private final class Lookups implements MeasuredSystem {
-    private final SteleClient client;
-    private final String table;
+  /** The lookups of one server's table, for {@link Turns}. */
+  private static final class Lookups implements MeasuredSystem {
+    private final LookupBench bench;
+    private final ServerVariant variant;
     private final LookupData data;
-    private final @Nullable Long serverPid;
+    private final BenchServer server;
+    private final SteleClient client;
+    private final BenchTable table;
 
-    Lookups(SteleClient client, String table, LookupData data, @Nullable Long serverPid) {
+    private Lookups(
+        LookupBench bench,
+        ServerVariant variant,
+        LookupData data,
+        BenchServer server,
+        SteleClient client,
+        BenchTable table) {
+      this.bench = bench;
+      this.variant = variant;
+      this.data = data;
+      this.server = server;
       this.client = client;
       this.table = table;
-      this.data = data;
-      this.serverPid = serverPid;
+    }
+
+    /** Starts the server and creates an empty table. */
+    static Lookups start(LookupBench bench, ServerVariant variant, LookupData data)
+        throws IOException {
+      BenchServer server = BenchServer.open(bench.context, bench.options, variant);
+      @Nullable SteleClient client = null;
+      try {
+        client = SteleClient.connect(server.connectString());
+        BenchTable table = BenchTable.create(client, "bench.lookups", tableOptions());
+        return new Lookups(bench, variant, data, server, client, table);
+      } catch (RuntimeException e) {
+        if (client != null) {
+          client.close();
+        }
+        server.close();
+        throw e;
+      }
+    }
+
+    /** Writes the rows, and brings them into the cache. */
+    void fill() {
+      bench.context.say(
+          String.format(
+              Locale.ROOT,
+              "%,d rows of %d cells in %d tablets, looked up at random, %s; %s, server pid %s",
+              bench.rows,
+              LookupData.CELLS,
+              LookupData.TABLETS,
+              bench.misses ? "none of them there" : "all of them there",
+              variant.system(),
+              server.pid() == null ? "unknown" : server.pid()));
+      try (BatchWriter writer = client.batchWriter(table.name())) {
+        for (int i = 0; i < data.size(); i++) {
+          writer.add(data.mutation(i));
+        }
+      }
+      client.tables().flush(table.name());
+      client.tables().compact(table.name());
+      readAllOnce(client, table.name(), data);
     }
 
     @Override
     public String name() {
-      return SteleEmptyCall.NAME;
+      return variant.system();
     }
 
     @Override
     public LevelResult run(int callers, Duration warm, Duration measured) {
       return new Level(
               callers,
-              serverPid,
+              server.pid(),
               (thread, all) ->
-                  misses
-                      ? missingRow(client, table, thread)
-                      : existingRow(client, table, data, thread))
+                  bench.misses
+                      ? bench.missingRow(client, table.name(), thread)
+                      : bench.existingRow(client, table.name(), data, thread))
           .run(warm, measured);
     }
 
     @Override
     public Map<String, @Nullable Object> description() {
-      Map<String, @Nullable Object> description = new LinkedHashMap<>(options.endpoint());
-      description.put("kind", misses ? "miss" : "hit");
-      description.put("rows", rows);
+      Map<String, @Nullable Object> description = new LinkedHashMap<>(variant.endpoint());
+      description.put("kind", bench.misses ? "miss" : "hit");
+      description.put("rows", bench.rows);
       return description;
     }
 
     @Override
-    public void close() {}
+    public void close() {
+      try (server;
+          client;
+          table) {
+        // closed from the last to the first
+      }
+    }
   }
 
   private BenchOperation existingRow(

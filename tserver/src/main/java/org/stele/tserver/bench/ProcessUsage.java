@@ -15,9 +15,14 @@ import org.stele.client.instance.ProcessStat;
  * What the kernel has counted for a process up to a moment: processor time of all its threads, and
  * context switches of those that are there.
  *
+ * @param selectorMicros processor time of an endpoint's selector threads, user and system
  * @param switches by thread: voluntary and involuntary
  */
-record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> switches) {
+record ProcessUsage(
+    long userMicros, long systemMicros, long selectorMicros, Map<String, Switches> switches) {
+  /** How the names of those threads begin. */
+  private static final String SELECTOR = "rpc-select-";
+
   private static final long MICROS_PER_TICK = 1_000_000 / ProcessStat.TICKS_PER_SECOND;
   private static final Path PROC = Path.of("/proc");
 
@@ -27,7 +32,8 @@ record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> sw
   }
 
   /** What a process used between two moments. */
-  record Difference(long userMicros, long systemMicros, long voluntary, long involuntary) {}
+  record Difference(
+      long userMicros, long systemMicros, long selectorMicros, long voluntary, long involuntary) {}
 
   /** Of a process now; null if it is not known (no pid, no such process, no /proc). */
   static @Nullable ProcessUsage of(@Nullable Long pid) {
@@ -37,6 +43,7 @@ record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> sw
   static @Nullable ProcessUsage of(Path proc, long pid) {
     Path directory = proc.resolve(Long.toString(pid));
     Map<String, Switches> switches = new HashMap<>();
+    long selectorMicros = 0;
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(directory.resolve("task"))) {
       ProcessStat stat = ProcessStat.parse(Files.readString(directory.resolve("stat"), ISO_8859_1));
       for (Path thread : threads) {
@@ -44,9 +51,13 @@ record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> sw
         if (counted != null) {
           switches.put(thread.getFileName().toString(), counted);
         }
+        selectorMicros += readSelectorMicros(thread.resolve("stat"));
       }
       return new ProcessUsage(
-          stat.userTicks() * MICROS_PER_TICK, stat.systemTicks() * MICROS_PER_TICK, switches);
+          stat.userTicks() * MICROS_PER_TICK,
+          stat.systemTicks() * MICROS_PER_TICK,
+          selectorMicros,
+          switches);
     } catch (IOException e) {
       return null;
     }
@@ -64,6 +75,7 @@ record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> sw
     return new Difference(
         userMicros - earlier.userMicros,
         systemMicros - earlier.systemMicros,
+        selectorMicros - earlier.selectorMicros,
         voluntary,
         involuntary);
   }
@@ -74,6 +86,20 @@ record ProcessUsage(long userMicros, long systemMicros, Map<String, Switches> sw
       return parseSwitches(Files.readString(status, ISO_8859_1));
     } catch (IOException e) {
       return null;
+    }
+  }
+
+  /** Of one thread; 0 if it is no selector thread or ended meanwhile. */
+  private static long readSelectorMicros(Path stat) {
+    try {
+      String text = Files.readString(stat, ISO_8859_1);
+      if (!text.startsWith(SELECTOR, text.indexOf('(') + 1)) {
+        return 0;
+      }
+      ProcessStat times = ProcessStat.parse(text);
+      return (times.userTicks() + times.systemTicks()) * MICROS_PER_TICK;
+    } catch (IOException e) {
+      return 0;
     }
   }
 

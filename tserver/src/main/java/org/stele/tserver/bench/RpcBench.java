@@ -10,6 +10,7 @@ import org.stele.client.cli.CommandContext;
 final class RpcBench {
   private final CommandContext context;
   private final BenchOptions options;
+  private final List<ServerVariant> variants;
   private final CallMode mode;
   private final List<Integer> levels;
   private final @Nullable Baseline baseline;
@@ -31,13 +32,16 @@ final class RpcBench {
     this.levels = List.copyOf(levels);
     this.baseline = baseline;
     this.rounds = rounds;
+    this.variants = options.variants();
     options.measure();
     options.warmup();
   }
 
   void run() throws Exception {
     try (Turns turns = new Turns(context)) {
-      turns.add(SteleEmptyCall.start(context, options, mode));
+      for (ServerVariant variant : variants) {
+        turns.add(SteleEmptyCall.start(context, options, variant, mode));
+      }
       if (baseline != null) {
         for (LibthriftKind kind : LibthriftKind.values()) {
           turns.add(LibthriftEmptyCall.start(context, kind, mode));

@@ -18,14 +18,13 @@ import org.stele.core.time.Clock;
 
 /** The empty call of a Stele server, by the call layer of Stele's client: no retries. */
 final class SteleEmptyCall implements MeasuredSystem {
-  static final String NAME = "stele";
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
   private static final long CALL_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MAX_REPLY_BYTES = 1 << 20;
   private static final int CONNECTIONS = 2;
 
   private final BenchServer server;
-  private final BenchOptions options;
+  private final ServerVariant variant;
   private final CallMode mode;
   private final String address;
   private final Clock clock = Clock.system();
@@ -33,9 +32,9 @@ final class SteleEmptyCall implements MeasuredSystem {
   private final ServerCalls calls;
   private final Bytes payload = EmptyCall.payload();
 
-  private SteleEmptyCall(BenchServer server, BenchOptions options, CallMode mode) {
+  private SteleEmptyCall(BenchServer server, ServerVariant variant, CallMode mode) {
     this.server = server;
-    this.options = options;
+    this.variant = variant;
     this.mode = mode;
     address = server.address();
     rpc =
@@ -47,14 +46,15 @@ final class SteleEmptyCall implements MeasuredSystem {
     calls = new ServerCalls(rpc);
   }
 
-  static SteleEmptyCall start(CommandContext context, BenchOptions options, CallMode mode)
+  static SteleEmptyCall start(
+      CommandContext context, BenchOptions options, ServerVariant variant, CallMode mode)
       throws IOException {
-    return new SteleEmptyCall(BenchServer.open(context, options), options, mode);
+    return new SteleEmptyCall(BenchServer.open(context, options, variant), variant, mode);
   }
 
   @Override
   public String name() {
-    return NAME;
+    return variant.system();
   }
 
   @Override
@@ -69,7 +69,7 @@ final class SteleEmptyCall implements MeasuredSystem {
 
   @Override
   public Map<String, @Nullable Object> description() {
-    Map<String, @Nullable Object> description = new LinkedHashMap<>(options.endpoint());
+    Map<String, @Nullable Object> description = new LinkedHashMap<>(variant.endpoint());
     description.put("kind", "empty");
     return description;
   }

@@ -20,15 +20,23 @@ class ProcessUsageTest {
     thread(7, 7, 10, 1);
     thread(7, 8, 20, 2);
     thread(7, 9, 1000, 1000);
+    threadStat(7, 7, "java", 70, 70);
+    threadStat(7, 8, "rpc-select-0", 10, 20);
+    threadStat(7, 9, "rpc-worker-9", 60, 60);
     ProcessUsage before = ProcessUsage.of(proc, 7);
     stat(7, 103, 51);
     thread(7, 7, 15, 1);
     thread(7, 8, 20, 4);
     thread(7, 10, 3, 3);
+    threadStat(7, 7, "java", 99, 99);
+    threadStat(7, 8, "rpc-select-0", 12, 21);
+    threadStat(7, 10, "rpc-select-1", 1, 1);
     Files.delete(proc.resolve("7/task/9/status"));
+    Files.delete(proc.resolve("7/task/9/stat"));
     Files.delete(proc.resolve("7/task/9"));
     assertEquals(
-        new ProcessUsage.Difference(30_000, 10_000, 8, 5), ProcessUsage.of(proc, 7).since(before));
+        new ProcessUsage.Difference(30_000, 10_000, 50_000, 8, 5),
+        ProcessUsage.of(proc, 7).since(before));
   }
 
   @Test
@@ -55,6 +63,20 @@ class ProcessUsageTest {
     Files.writeString(
         proc.resolve(pid + "/stat"),
         pid + " (java) S 1 2 3 4 5 6 7 8 9 10 " + user + " " + system + " 0 0 20 0 9 0 1234 0 0");
+  }
+
+  private void threadStat(long pid, long thread, String name, long user, long system)
+      throws IOException {
+    Files.writeString(
+        proc.resolve(pid + "/task/" + thread + "/stat"),
+        thread
+            + " ("
+            + name
+            + ") S 1 2 3 4 5 6 7 8 9 10 "
+            + user
+            + " "
+            + system
+            + " 0 0 20 0 9 0 1234 0 0");
   }
 
   private void thread(long pid, long thread, long voluntary, long involuntary) throws IOException {
