@@ -15,7 +15,8 @@ import org.stele.core.data.MalformedBytesException;
 /**
  * Where in one log the records of each tablet lie: so that a tablet reads only its own. Records
  * that follow each other are one extent; with many small ones extents also span the records of
- * others in between, so that there are never much more than {@link #MAX_EXTENTS}. Not thread-safe.
+ * others in between, so that there are never much more than {@link #MAX_EXTENTS}. No extent reaches over a
+ * {@linkplain #barrier barrier}. Not thread-safe.
  */
 final class ExtentIndex {
   static final int MAX_EXTENTS = 1 << 16;
@@ -26,6 +27,7 @@ final class ExtentIndex {
       Comparator.comparing(Stay::tabletId).thenComparingInt(Stay::epoch);
 
   private final Map<Stay, List<Extent>> extents = new HashMap<>();
+  private final TreeSet<Long> barriers = new TreeSet<>();
   private int count;
 
   /** Extents of one tablet at most so far apart become one. */
@@ -81,6 +83,14 @@ final class ExtentIndex {
     }
   }
 
+  /**
+   * What lies before this position is never joined with what lies behind it: between them is
+   * something that cannot be read.
+   */
+  void barrier(long position) {
+    barriers.add(position);
+  }
+
   /** Adds all of an index whose records lie behind all that were added before. */
   void addAll(ExtentIndex later) {
     later.extents.forEach(
@@ -89,12 +99,20 @@ final class ExtentIndex {
 
   private void append(List<Extent> list, Extent extent) {
     int last = list.size() - 1;
-    if (last >= 0 && extent.start - list.get(last).end <= gap) {
+    if (last >= 0 && mayJoin(list.get(last), extent)) {
       list.set(last, list.get(last).joined(extent));
     } else {
       list.add(extent);
       count++;
     }
+  }
+
+  private boolean mayJoin(Extent before, Extent next) {
+    if (next.start - before.end > gap) {
+      return false;
+    }
+    Long barrier = barriers.floor(next.start);
+    return barrier == null || barrier < before.end;
   }
 
   private void widen() {

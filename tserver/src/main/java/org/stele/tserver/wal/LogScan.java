@@ -171,6 +171,7 @@ final class LogScan {
     ExtentIndex records = new ExtentIndex();
     for (Segment found : segments) {
       if (found.start < end) {
+        records.barrier(found.start);
         records.addAll(found.records);
       }
     }

@@ -206,6 +206,33 @@ class LogRecoveryTest {
     assertEquals(1, LogDirectory.read(killed, DIRECTORY).damage().size());
   }
 
+  /** Its index is coarse: but no extent of it may reach over what is damaged. */
+  @Test
+  void anAcceptedLossCountsInALogOfVeryManyExtents() throws IOException {
+    GroupCommitLog log = stepped(store, 1 << 30);
+    int each = ExtentIndex.MAX_EXTENTS;
+    for (int from = 0; from < each; from += each / 8) {
+      for (int i = from; i < from + each / 8; i++) {
+        log.append(a.entry(Durability.SYNC, "value " + i));
+        log.append(b.entry(Durability.SYNC, "value"));
+      }
+      run(log);
+    }
+    CrashableFileStore killed = LogTesting.killed(store);
+    byte[] bytes = killed.contents(path(1));
+    int at = new String(bytes, StandardCharsets.ISO_8859_1).indexOf("value " + each / 2);
+    bytes[at] ^= 1;
+    killed.setContents(path(1), bytes);
+    assertThrows(CorruptFileException.class, () -> recover(killed, "a"));
+    assertEquals(expected(b.applied), recover(killed, "b"));
+
+    killed.setContents(path(1) + ".accepted-loss", new byte[0]);
+    List<String> rest = expected(a.applied);
+    rest.remove(each / 2);
+    assertEquals(rest, recover(killed, "a"));
+    assertEquals(expected(b.applied), recover(killed, "b"));
+  }
+
   @Test
   void aMissingLogConcernsTheTabletsThatWereInIt() throws IOException {
     TestTablet c = new TestTablet("c", 1);
