@@ -6,6 +6,7 @@ import java.util.Arrays;
 import org.stele.core.data.ByteReader;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.data.WriterStamp;
 
 /**
  * What stands in front of the Thrift message of a call (docs/formats/wire.md has the byte diagram):
@@ -56,9 +57,7 @@ public final class CallHeader {
   private long deadlineNanos;
   private long sinceFirstAttemptMillis;
   private int attempt = 1;
-  private long writerId;
-  private long writeNumber;
-  private long lowestUnresolved;
+  private WriterStamp writer = WriterStamp.NONE;
   private String tenant = "";
   private byte[] tenantBytes = NO_BYTES;
   private byte[] credential = NO_BYTES;
@@ -79,9 +78,7 @@ public final class CallHeader {
     sinceFirstAttemptMillis = 0;
     deadlineNanos = 0;
     bootId = 0;
-    writerId = 0;
-    writeNumber = 0;
-    lowestUnresolved = 0;
+    writer = WriterStamp.NONE;
     credential = NO_BYTES;
     traceIdHigh = 0;
     traceIdLow = 0;
@@ -127,11 +124,9 @@ public final class CallHeader {
   }
 
   /** Names the write, so that it can be recognised if it comes again. */
-  public CallHeader setWriter(long newWriterId, long number, long newLowestUnresolved) {
+  public CallHeader setWriter(WriterStamp newWriter) {
     flags |= WRITER;
-    writerId = newWriterId;
-    writeNumber = number;
-    lowestUnresolved = newLowestUnresolved;
+    writer = newWriter;
     return this;
   }
 
@@ -187,7 +182,8 @@ public final class CallHeader {
       out.writeInt((int) sinceFirstAttemptMillis).writeShort(attempt);
     }
     if (has(WRITER)) {
-      out.writeLong(writerId).writeLong(writeNumber).writeLong(lowestUnresolved);
+      out.writeLong(writer.writerId()).writeLong(writer.number());
+      out.writeLong(writer.lowestUnresolved());
     }
     if (has(TENANT)) {
       out.writeByte(tenantBytes.length).writeBytes(tenantBytes);
@@ -258,9 +254,7 @@ public final class CallHeader {
       attempt = reader.readUnsignedShort();
     }
     if (has(WRITER)) {
-      writerId = reader.readLong();
-      writeNumber = reader.readLong();
-      lowestUnresolved = reader.readLong();
+      writer = new WriterStamp(reader.readLong(), reader.readLong(), reader.readLong());
     }
     if (has(TENANT)) {
       readTenant();
@@ -334,16 +328,9 @@ public final class CallHeader {
     return attempt;
   }
 
-  public long writerId() {
-    return writerId;
-  }
-
-  public long writeNumber() {
-    return writeNumber;
-  }
-
-  public long lowestUnresolved() {
-    return lowestUnresolved;
+  /** {@link WriterStamp#NONE} if the header names none. */
+  public WriterStamp writer() {
+    return writer;
   }
 
   /** Empty if the header names none. */

@@ -12,6 +12,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.data.WriterStamp;
 
 class CallHeaderTest {
   private static CallHeader full() {
@@ -20,7 +21,7 @@ class CallHeaderTest {
         .setHello(1, 0xffff, 1L << 63, "instance-ü")
         .setDeadline(11, -12)
         .setRetry(0xffff_ffffL, 0xffff)
-        .setWriter(13, 14, 15)
+        .setWriter(new WriterStamp(13, 14, 15))
         .setTenant("tenant-ä")
         .setCredential(new byte[] {1, 2, 3})
         .setTrace(16, 17);
@@ -50,9 +51,7 @@ class CallHeaderTest {
     assertEquals(-12, header.deadlineNanos());
     assertEquals(0xffff_ffffL, header.sinceFirstAttemptMillis());
     assertEquals(0xffff, header.attempt());
-    assertEquals(13, header.writerId());
-    assertEquals(14, header.writeNumber());
-    assertEquals(15, header.lowestUnresolved());
+    assertEquals(new WriterStamp(13, 14, 15), header.writer());
     assertEquals("tenant-ä", header.tenant());
     assertArrayEquals(new byte[] {1, 2, 3}, header.credential());
     assertEquals(16, header.traceIdHigh());
@@ -71,7 +70,7 @@ class CallHeaderTest {
     assertFalse(header.has(CallHeader.DEADLINE));
     assertEquals(1, header.attempt());
     assertEquals(0, header.sinceFirstAttemptMillis());
-    assertEquals(0, header.writerId());
+    assertEquals(WriterStamp.NONE, header.writer());
     assertEquals("", header.tenant());
     assertEquals(0, header.credential().length);
     assertEquals(0, header.traceIdLow());

@@ -1,6 +1,7 @@
 package org.stele.server.rpc;
 
 import java.net.InetAddress;
+import org.stele.core.data.WriterStamp;
 
 /**
  * Who called, and until when the answer is of use.
@@ -12,6 +13,7 @@ import java.net.InetAddress;
  *     empty
  * @param deadlineNanos on the server's {@link org.stele.core.time.Clock#nanos()}
  * @param attempt 1 for the first attempt
+ * @param writer which write of which writer this is, or {@link WriterStamp#NONE}
  * @param traceIdHigh trace id as the header says, or 0
  * @param traceIdLow lower half of the trace id
  */
@@ -22,5 +24,6 @@ public record Caller(
     String certificate,
     long deadlineNanos,
     int attempt,
+    WriterStamp writer,
     long traceIdHigh,
     long traceIdLow) {}

@@ -9,6 +9,7 @@ import org.apache.thrift.TException;
 import org.stele.core.concurrent.NonBlocking;
 import org.stele.core.concurrent.WouldBlockException;
 import org.stele.core.data.ByteWriter;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.wire.CallHeader;
@@ -39,6 +40,7 @@ final class Invocation implements Call, CallQueue.Waiting {
   private long clientId;
   private String tenant = "";
   private int attempt = 1;
+  private WriterStamp writer = WriterStamp.NONE;
   private long traceIdHigh;
   private long traceIdLow;
   private final long deadlineNanos;
@@ -88,6 +90,7 @@ final class Invocation implements Call, CallQueue.Waiting {
     clientId = header.clientId();
     tenant = header.tenant();
     attempt = header.attempt();
+    writer = header.writer();
     traceIdHigh = header.traceIdHigh();
     traceIdLow = header.traceIdLow();
     firstAttemptNanos -= header.sinceFirstAttemptMillis() * 1_000_000;
@@ -242,6 +245,7 @@ final class Invocation implements Call, CallQueue.Waiting {
         connection.peerCertificate(),
         deadlineNanos,
         attempt,
+        writer,
         traceIdHigh,
         traceIdLow);
   }

@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.settings.Settings;
@@ -184,7 +185,12 @@ class RpcServerTest extends EveryServerKind {
     try (EndpointFixture endpoint = EndpointFixture.start();
         RawClient client = endpoint.greeted()) {
       CallHeader header =
-          new CallHeader().reset(1, 77).setTenant("ops").setRetry(250, 3).setTrace(5, 6);
+          new CallHeader()
+              .reset(1, 77)
+              .setTenant("ops")
+              .setRetry(250, 3)
+              .setWriter(new WriterStamp(7, 8, 9))
+              .setTrace(5, 6);
       client.call(header, "write", EndpointFixture.write()).flush();
       Call call = endpoint.service.writes.take();
       Caller caller = call.caller();
@@ -192,6 +198,7 @@ class RpcServerTest extends EveryServerKind {
       assertEquals(77, caller.clientId());
       assertEquals("ops", caller.tenant());
       assertEquals(3, caller.attempt());
+      assertEquals(new WriterStamp(7, 8, 9), caller.writer());
       assertEquals(5, caller.traceIdHigh());
       assertEquals(6, caller.traceIdLow());
       call.reply(TestService.writeResult());

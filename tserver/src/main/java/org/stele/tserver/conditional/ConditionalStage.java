@@ -16,6 +16,7 @@ import org.stele.core.data.Durability;
 import org.stele.core.data.Mutation;
 import org.stele.core.data.Row;
 import org.stele.core.data.Update;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.time.Clock;
@@ -86,7 +87,8 @@ public final class ConditionalStage {
       }
       handedOn = true;
       writes.write(
-          new WriteBatch(tableId, batch.mutations(), Durability.SYNC, deadlineNanos, true),
+          new WriteBatch(
+              tableId, batch.mutations(), Durability.SYNC, deadlineNanos, true, WriterStamp.NONE),
           failures -> {
             reservation.close();
             done.accept(first(failures));

@@ -185,7 +185,8 @@ final class TabletHandlers {
             mutations,
             Requests.durability(request.getDurability()),
             call.caller().deadlineNanos(),
-            false),
+            false,
+            call.caller().writer()),
         failures -> {
           WriteResult result = new WriteResult();
           if (!failures.isEmpty()) {

@@ -10,13 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Bytes;
 import org.stele.core.data.Durability;
-import org.stele.core.data.KeyCodec;
 import org.stele.core.data.Sequence;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
@@ -59,9 +57,6 @@ import org.stele.tserver.write.WriteTarget;
  * any thread reads. {@link #openView} takes no lock.
  */
 public final class Tablet implements WriteTarget {
-  /** A time in a replayed cell this far ahead of the clock was given by a client, not a server. */
-  private static final long TRUSTED_MILLIS_AHEAD = TimeUnit.DAYS.toMillis(1);
-
   /** With three times the bound of files, writes could fill a memtable in this time. */
   private static final int HALFWAY_SECONDS = 4;
 
@@ -165,7 +160,6 @@ public final class Tablet implements WriteTarget {
    * @throws IOException if the record is damaged
    */
   public void replay(LogRecord record) throws IOException {
-    long trusted = environment.clock().wallMillis() + TRUSTED_MILLIS_AHEAD;
     lock.lock();
     try {
       requireLifeLocked(TabletState.OPENING);
@@ -174,18 +168,14 @@ public final class Tablet implements WriteTarget {
       try {
         record.visitCells(
             initialFlushedSequence,
-            (sequence, array, keyOffset, keyLength, valueOffset, valueLength) -> {
-              memtable.add(
-                  Arrays.copyOfRange(array, keyOffset, keyOffset + keyLength),
-                  Arrays.copyOfRange(array, valueOffset, valueOffset + valueLength));
-              long time = KeyCodec.timestamp(array, keyOffset, keyLength);
-              if (time <= trusted && time > lastTime) {
-                lastTime = time;
-              }
-            });
+            (sequence, array, keyOffset, keyLength, valueOffset, valueLength) ->
+                memtable.add(
+                    Arrays.copyOfRange(array, keyOffset, keyOffset + keyLength),
+                    Arrays.copyOfRange(array, valueOffset, valueOffset + valueLength)));
       } finally {
         environment.memory().reserve(memtable.bytes() - before);
       }
+      lastTime = Math.max(lastTime, record.serverTime());
       published = max(published, record.lastSequence());
       lastPlaced = published;
     } finally {

@@ -15,8 +15,8 @@ import org.stele.core.data.MalformedBytesException;
 /**
  * Where in one log the records of each tablet lie: so that a tablet reads only its own. Records
  * that follow each other are one extent; with many small ones extents also span the records of
- * others in between, so that there are never much more than {@link #MAX_EXTENTS}. No extent reaches over a
- * {@linkplain #barrier barrier}. Not thread-safe.
+ * others in between, so that there are never much more than {@link #MAX_EXTENTS}. No extent reaches
+ * over a {@linkplain #barrier barrier}. Not thread-safe.
  */
 final class ExtentIndex {
   static final int MAX_EXTENTS = 1 << 16;

@@ -3,11 +3,11 @@ package org.stele.tserver.wal;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Bytes;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.data.Sequence;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.file.FileStore;
 import org.stele.tserver.wal.LogHeader.Predecessor;
 import org.stele.tserver.wal.LogScan.Hole;
@@ -139,8 +139,8 @@ public final class LogDump {
       }
     }
 
-    private String writer(@Nullable WriterStamp writer) {
-      return writer == null || writer.isNone()
+    private String writer(WriterStamp writer) {
+      return writer.isNone()
           ? ""
           : ", writer " + Long.toHexString(writer.writerId()) + " number " + writer.number();
     }

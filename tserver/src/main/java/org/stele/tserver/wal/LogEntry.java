@@ -2,6 +2,7 @@ package org.stele.tserver.wal;
 
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.Durability;
+import org.stele.core.data.WriterStamp;
 
 /**
  * One record on its way through the write-ahead log: the changes of one tablet in one request. The
@@ -11,6 +12,9 @@ import org.stele.core.data.Durability;
  * throw.
  */
 public interface LogEntry {
+  /** In place of a {@link #serverTime()}: no cell has one; earlier than all times. */
+  long NO_TIME = Long.MIN_VALUE;
+
   /** About the bytes of the record, for bounds; known before it is placed, and never changes. */
   int sizeHint();
 
@@ -39,6 +43,14 @@ public interface LogEntry {
   /** Which write of which writer this is, for recognising repeated ones. */
   default WriterStamp writer() {
     return WriterStamp.NONE;
+  }
+
+  /**
+   * The time that the server gave to the cells that came without one, in milliseconds since 1970;
+   * {@link #NO_TIME}: all cells came with their own. Valid after {@link #place}.
+   */
+  default long serverTime() {
+    return NO_TIME;
   }
 
   /**

@@ -1,6 +1,7 @@
 package org.stele.tserver.wal;
 
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.file.CorruptFileException;
 
 /**
@@ -10,6 +11,8 @@ import org.stele.core.file.CorruptFileException;
  * @param path the log, for messages
  * @param offset where the record lies in it
  * @param length bytes of the record in the log
+ * @param serverTime what the server gave to cells without a time, in milliseconds since 1970;
+ *     {@link LogEntry#NO_TIME}: nothing
  */
 public record LogRecord(
     String path,
@@ -20,6 +23,7 @@ public record LogRecord(
     long firstSequence,
     int cellCount,
     WriterStamp writer,
+    long serverTime,
     Payload payload) {
 
   /** A part of an array. */

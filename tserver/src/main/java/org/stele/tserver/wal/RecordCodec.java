@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.stele.core.data.ByteReader;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.MalformedBytesException;
+import org.stele.core.data.WriterStamp;
 
 /** Records as they lie in a log (docs/formats/write-ahead-log.md). */
 final class RecordCodec {
@@ -16,6 +17,8 @@ final class RecordCodec {
 
   private static final int TYPE_CELLS = 1;
   private static final int FLAG_WRITER = 1;
+  private static final int FLAG_SERVER_TIME = 1 << 1;
+  private static final int KNOWN_FLAGS = FLAG_WRITER | FLAG_SERVER_TIME;
 
   private RecordCodec() {}
 
@@ -42,12 +45,16 @@ final class RecordCodec {
   private static void writeChecked(
       ByteWriter out, long position, int begin, LogEntry entry, LogChecksum checksum) {
     WriterStamp writer = entry.writer();
+    long serverTime = entry.serverTime();
+    int flags =
+        (writer.isNone() ? 0 : FLAG_WRITER)
+            | (serverTime == LogEntry.NO_TIME ? 0 : FLAG_SERVER_TIME);
     long count = entry.lastSequence() - entry.firstSequence() + 1;
     if (count < 1 || count > MAX_LENGTH) {
       throw new IllegalArgumentException("a record of " + count + " cells");
     }
     out.writeInt(0).writeInt(0);
-    out.writeByte(TYPE_CELLS).writeByte(writer.isNone() ? 0 : FLAG_WRITER);
+    out.writeByte(TYPE_CELLS).writeByte(flags);
     LogHeader.writeText(out, entry.tabletId());
     out.writeInt(Math.toIntExact(entry.epoch()));
     out.writeLong(entry.firstSequence());
@@ -55,6 +62,9 @@ final class RecordCodec {
     if (!writer.isNone()) {
       out.writeLong(writer.writerId()).writeLong(writer.number());
       out.writeLong(writer.lowestUnresolved());
+    }
+    if (serverTime != LogEntry.NO_TIME) {
+      out.writeLong(serverTime);
     }
     int payload = out.length();
     entry.encode(out);
@@ -91,7 +101,7 @@ final class RecordCodec {
     try {
       int type = in.readUnsignedByte();
       int flags = in.readUnsignedByte();
-      if (type != TYPE_CELLS || (flags & ~FLAG_WRITER) != 0) {
+      if (type != TYPE_CELLS || (flags & ~KNOWN_FLAGS) != 0) {
         return null;
       }
       String tabletId = LogHeader.readText(in);
@@ -102,13 +112,23 @@ final class RecordCodec {
           (flags & FLAG_WRITER) == 0
               ? WriterStamp.NONE
               : new WriterStamp(in.readLong(), in.readLong(), in.readLong());
+      long serverTime = (flags & FLAG_SERVER_TIME) == 0 ? LogEntry.NO_TIME : in.readLong();
       if (count < 1 || epoch < 0) {
         return null;
       }
       LogRecord.Payload payload =
           new LogRecord.Payload(array, in.position(), offset + length - in.position());
       return new LogRecord(
-          path, position, length, tabletId, epoch, firstSequence, count, writer, payload);
+          path,
+          position,
+          length,
+          tabletId,
+          epoch,
+          firstSequence,
+          count,
+          writer,
+          serverTime,
+          payload);
     } catch (MalformedBytesException e) {
       return null;
     }

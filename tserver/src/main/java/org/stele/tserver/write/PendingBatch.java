@@ -6,6 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Durability;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.SteleException;
 
 /**
@@ -15,6 +16,7 @@ import org.stele.core.error.SteleException;
 final class PendingBatch {
   private final @Nullable Durability durability;
   private final long deadlineNanos;
+  private final WriterStamp writer;
   private final WriteCompletion completion;
 
   /** Tablet writes not settled, and one for the thread that still takes the request apart. */
@@ -27,6 +29,7 @@ final class PendingBatch {
   PendingBatch(WriteBatch batch, WriteCompletion completion) {
     this.durability = batch.durability();
     this.deadlineNanos = batch.deadlineNanos();
+    this.writer = batch.writer();
     this.completion = completion;
   }
 
@@ -36,6 +39,10 @@ final class PendingBatch {
 
   long deadlineNanos() {
     return deadlineNanos;
+  }
+
+  WriterStamp writer() {
+    return writer;
   }
 
   /** Before any of {@code writes} tablet writes is on its way. */

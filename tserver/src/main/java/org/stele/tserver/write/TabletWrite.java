@@ -8,6 +8,7 @@ import org.stele.core.data.Durability;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.Mutation;
 import org.stele.core.data.Update;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.time.Clock;
@@ -43,6 +44,7 @@ public final class TabletWrite implements LogEntry {
   // Written by wal-sync.
   private boolean placed;
   private long firstSequence;
+  private long serverTime = NO_TIME;
 
   /** Written by wal-apply: the target has it, or a part of it if it could not be applied. */
   private boolean handedOver;
@@ -167,11 +169,12 @@ public final class TabletWrite implements LogEntry {
       return false;
     }
     firstSequence = first;
-    long serverTime = target.timestamp();
+    long now = target.timestamp();
     for (int i = 0; i < cells; i++) {
       byte[] key = keys[i];
       if (!ownTime[i]) {
-        KeyCodec.setTimestamp(key, 0, key.length, serverTime);
+        KeyCodec.setTimestamp(key, 0, key.length, now);
+        serverTime = now;
       }
       KeyCodec.setSequence(key, 0, key.length, first + i);
     }
@@ -197,6 +200,16 @@ public final class TabletWrite implements LogEntry {
   @Override
   public long lastSequence() {
     return firstSequence + cells - 1;
+  }
+
+  @Override
+  public WriterStamp writer() {
+    return batch.writer();
+  }
+
+  @Override
+  public long serverTime() {
+    return serverTime;
   }
 
   @Override

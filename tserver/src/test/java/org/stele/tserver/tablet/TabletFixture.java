@@ -20,6 +20,7 @@ import org.stele.core.data.Column;
 import org.stele.core.data.Durability;
 import org.stele.core.data.Mutation;
 import org.stele.core.data.Range;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.file.CrashableFileStore;
 import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
@@ -193,6 +194,20 @@ public final class TabletFixture {
     }
   }
 
+  /** The records of the tablet in this server's log, as one finds them who takes over. */
+  public List<LogRecord> logged() throws IOException {
+    CrashableFileStore killed = store.copy();
+    killed.kill();
+    List<LogRecord> all = new ArrayList<>();
+    LogDirectory logs = LogDirectory.read(killed, logDirectory(options.run));
+    try (LogCursor records = logs.records("tablet1", anyEpoch -> true, 0)) {
+      for (LogRecord record = records.next(); record != null; record = records.next()) {
+        all.add(record);
+      }
+    }
+    return all;
+  }
+
   /** The files lose what was not synced; writes that are under way fail. */
   public void stopMachine() {
     store.crash();
@@ -260,7 +275,8 @@ public final class TabletFixture {
       @Nullable Durability durability, long deadlineNanos, Mutation... mutations) {
     CompletableFuture<List<WriteFailure>> done = new CompletableFuture<>();
     writes.write(
-        new WriteBatch(TABLE, List.of(mutations), durability, deadlineNanos, false),
+        new WriteBatch(
+            TABLE, List.of(mutations), durability, deadlineNanos, false, WriterStamp.NONE),
         done::complete);
     return done;
   }

@@ -26,6 +26,7 @@ import org.stele.core.data.CellType;
 import org.stele.core.data.Durability;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.Sequence;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.file.CrashableFileStore;
 import org.stele.core.time.Clock;
 import org.stele.tserver.wal.ExtentIndex.Extent;
@@ -76,6 +77,11 @@ class LogFormatTest {
     @Override
     public WriterStamp writer() {
       return new WriterStamp(9, 2, 1);
+    }
+
+    @Override
+    public long serverTime() {
+      return 5;
     }
 
     @Override

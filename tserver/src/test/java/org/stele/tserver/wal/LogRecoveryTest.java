@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.stele.core.data.Durability;
 import org.stele.core.data.Sequence;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.file.CorruptFileException;
 import org.stele.core.file.CrashableFileStore;
 import org.stele.tserver.wal.TestTablet.TestEntry;

@@ -11,6 +11,7 @@ import org.stele.core.data.CellType;
 import org.stele.core.data.Durability;
 import org.stele.core.data.KeyCodec;
 import org.stele.core.data.Sequence;
+import org.stele.core.data.WriterStamp;
 
 /** A tablet as the log sees it: gives out sequences, makes entries, remembers what was applied. */
 final class TestTablet {

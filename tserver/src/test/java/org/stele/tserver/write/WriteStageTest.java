@@ -17,12 +17,14 @@ import org.stele.core.data.CellType;
 import org.stele.core.data.Durability;
 import org.stele.core.data.Mutation;
 import org.stele.core.data.Update;
+import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.file.CrashableFileStore;
 import org.stele.core.file.CrashableFileStore.Operation;
 import org.stele.core.time.ManualClock;
 import org.stele.tserver.tablet.TabletExtent;
 import org.stele.tserver.tablet.TabletFixture;
+import org.stele.tserver.wal.LogRecord;
 
 class WriteStageTest {
   private final ManualClock clock = new ManualClock();
@@ -96,9 +98,30 @@ class WriteStageTest {
     CompletableFuture<List<WriteFailure>> done = new CompletableFuture<>();
     long deadline = fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(10);
     fixture.writes.write(
-        new WriteBatch(TabletFixture.TABLE, List.of(mutations), null, deadline, true),
+        new WriteBatch(
+            TabletFixture.TABLE, List.of(mutations), null, deadline, true, WriterStamp.NONE),
         done::complete);
     return done.get(10, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void theLogSaysWhichWriteOfWhichWriterItWas() throws Exception {
+    TabletFixture fixture = new TabletFixture(new TabletFixture.Options());
+    WriterStamp stamp = new WriterStamp(0x7777, 12, 9);
+    try {
+      CompletableFuture<List<WriteFailure>> done = new CompletableFuture<>();
+      long deadline = fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(10);
+      fixture.writes.write(
+          new WriteBatch(TabletFixture.TABLE, List.of(put("a", 1)), null, deadline, false, stamp),
+          done::complete);
+      assertEquals(List.of(), done.get(10, TimeUnit.SECONDS));
+      fixture.writeNow(put("b", 1));
+      assertEquals(
+          List.of(stamp, WriterStamp.NONE),
+          fixture.logged().stream().map(LogRecord::writer).toList());
+    } finally {
+      fixture.close();
+    }
   }
 
   @Test
