@@ -2,10 +2,12 @@ package org.stele.server.rpc;
 
 import java.util.Map;
 
-/** The ways of serving that must behave alike. */
+/**
+ * The ways of serving that must behave alike. {@code custom_hs_ha} is the threaded selector with
+ * one selector; tests of whole servers have it, too.
+ */
 enum ServerKind {
   THREADED_SELECTOR,
-  CUSTOM_HS_HA,
   THREADPOOL,
   SSL,
   THREADPOOL_WITH_TLS;
@@ -23,7 +25,6 @@ enum ServerKind {
     return switch (this) {
       case THREADED_SELECTOR ->
           Map.of("rpc.server.type", "threaded_selector", "rpc.selectors", "2");
-      case CUSTOM_HS_HA -> Map.of("rpc.server.type", "custom_hs_ha");
       case THREADPOOL -> Map.of("rpc.server.type", "threadpool");
       case SSL -> TestTls.settings("ssl");
       case THREADPOOL_WITH_TLS -> TestTls.settings("threadpool");

@@ -124,7 +124,7 @@ public final class StandaloneServer implements AutoCloseable {
     configure();
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command("standalone"))
+          new ProcessBuilder(command("standalone", "--dir", directory.toString()))
               .redirectErrorStream(true)
               .redirectOutput(output.toFile());
       Commands.set(environment, builder);
@@ -329,7 +329,7 @@ public final class StandaloneServer implements AutoCloseable {
     }
   }
 
-  /** Ends the process if it is this server. */
+  /** Ends the process if it is this server, whose command line names the directory. */
   private void end(long pid) {
     boolean ours =
         ProcessHandle.of(pid)

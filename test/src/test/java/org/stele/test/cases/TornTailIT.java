@@ -148,8 +148,7 @@ class TornTailIT {
     int dropsFrom = written >= headerEnd ? headerEnd : end;
     if (written > dropsFrom) {
       String line = "dropped " + (written - dropsFrom) + " bytes behind offset " + dropsFrom;
-      try (Stream<String> lines =
-          Files.lines(Path.of(System.getProperty("java.io.tmpdir"), "in-process.log"))) {
+      try (Stream<String> lines = Files.lines(Path.of(System.getProperty("stele.test.log")))) {
         assertTrue(
             lines.anyMatch(each -> each.contains(line)), () -> what + ": nobody says " + line);
       }
