@@ -14,6 +14,12 @@ public final class DataLimits {
   /** All keys and values of one mutation, in bytes. */
   public static final int MAX_MUTATION_BYTES = 32 << 20;
 
+  /**
+   * All keys and values of one request to write, in bytes; a row that travels once counts with each
+   * of its updates.
+   */
+  public static final int MAX_WRITE_BYTES = 64 << 20;
+
   /** A table name, in characters of {@code [A-Za-z0-9_.-]}. */
   public static final int MAX_TABLE_NAME_LENGTH = 255;
 

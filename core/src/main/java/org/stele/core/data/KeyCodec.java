@@ -78,7 +78,33 @@ public final class KeyCodec {
                 + 8
                 + TRAILER_LENGTH);
     writeKey(out, row, family, qualifier, visibility, timestamp, sequence, type);
-    return out.toByteArray();
+    return out.length() == out.array().length ? out.array() : out.toByteArray();
+  }
+
+  /**
+   * The length of what {@link #encode} gives.
+   *
+   * @param rowPartLength {@link #partLength(Bytes)} of the row
+   */
+  public static int encodedLength(
+      int rowPartLength, Bytes family, Bytes qualifier, Bytes visibility, CellType type) {
+    int length = rowPartLength + TRAILER_LENGTH;
+    return switch (type) {
+      case DELETE_ROW -> length;
+      case DELETE_FAMILY -> length + partLength(family);
+      default -> length + partLength(family) + partLength(qualifier) + partLength(visibility);
+    };
+  }
+
+  /** The length of a part when it is encoded, its end included. */
+  public static int partLength(Bytes part) {
+    int length = part.length() + 2;
+    for (byte b : part.unsafeArray()) {
+      if (b == 0) {
+        length++;
+      }
+    }
+    return length;
   }
 
   /** Appends what {@link #encode} gives. */

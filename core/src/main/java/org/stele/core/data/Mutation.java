@@ -138,9 +138,30 @@ public final class Mutation {
     return Collections.unmodifiableList(updates);
   }
 
-  /** Keys and values together, about what it needs on the wire. */
+  /** Keys and values together: the row counts with each update. */
   public long bytes() {
     return bytes;
+  }
+
+  /**
+   * Adds a mutation to the others of a request.
+   *
+   * @param before the bytes of those
+   * @return the bytes of all
+   * @throws LimitException if that is more than {@link DataLimits#MAX_WRITE_BYTES}
+   */
+  public long addedTo(long before) {
+    long all = before + bytes;
+    if (all > DataLimits.MAX_WRITE_BYTES) {
+      throw new LimitException(
+          "a write of at least "
+              + all
+              + " bytes of keys and values, where a row counts with each of its updates: the limit"
+              + " is "
+              + DataLimits.MAX_WRITE_BYTES
+              + " bytes");
+    }
+    return all;
   }
 
   @Override

@@ -64,11 +64,12 @@ public final class PackedMutations {
   }
 
   /**
-   * Decodes and checks mutations: each row and update is within {@link
+   * Decodes and checks mutations: each row and update, and all together, are within {@link
    * org.stele.core.data.DataLimits}.
    *
    * @throws MalformedBytesException if the bytes are not packed mutations
-   * @throws IllegalArgumentException if a mutation breaks a limit or a rule
+   * @throws org.stele.core.data.LimitException if a limit is broken
+   * @throws IllegalArgumentException if a mutation breaks a rule
    */
   public static List<Mutation> decode(byte[] packed, int offset, int length) {
     ByteReader in = new ByteReader(packed, offset, length);
@@ -79,12 +80,14 @@ public final class PackedMutations {
     }
     int count = countWithin(in, 2);
     List<Mutation> mutations = new ArrayList<>(count);
+    long bytes = 0;
     for (int i = 0; i < count; i++) {
       Mutation mutation = Mutation.of(Bytes.wrap(in.readByteString()));
       int updates = countWithin(in, 2);
       for (int j = 0; j < updates; j++) {
         mutation.add(decodeUpdate(in));
       }
+      bytes = mutation.addedTo(bytes);
       mutations.add(mutation);
     }
     if (in.hasRemaining()) {

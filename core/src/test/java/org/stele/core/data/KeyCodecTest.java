@@ -97,6 +97,14 @@ class KeyCodecTest {
                   0,
                   0,
                   entry.type());
+          assertEquals(
+              again.length,
+              KeyCodec.encodedLength(
+                  KeyCodec.partLength(entry.row()),
+                  entry.family(),
+                  entry.qualifier(),
+                  entry.visibility(),
+                  entry.type()));
           KeyCodec.setTimestamp(again, 0, again.length, entry.timestamp());
           KeyCodec.setSequence(again, 0, again.length, entry.sequence());
           assertArrayEquals(key, again);

@@ -15,6 +15,8 @@ import org.stele.core.data.Bytes;
 import org.stele.core.data.Cell;
 import org.stele.core.data.CellModel;
 import org.stele.core.data.CellType;
+import org.stele.core.data.DataLimits;
+import org.stele.core.data.LimitException;
 import org.stele.core.data.MalformedBytesException;
 import org.stele.core.data.Mutation;
 import org.stele.core.data.RandomEntries;
@@ -153,6 +155,27 @@ class PackedTest {
             assertTrue(e.getMessage() != null);
           }
         });
+  }
+
+  @Test
+  void aRowIsCountedWithEachOfItsUpdates() {
+    List<Mutation> mutations = new ArrayList<>();
+    for (int row = 0; row < 16; row++) {
+      Mutation mutation = Mutation.of(Bytes.wrap(new byte[16 << 10]));
+      for (int i = 0; i < 500; i++) {
+        mutation.put("f", "", "");
+      }
+      mutations.add(mutation);
+    }
+    byte[] few = PackedMutations.encode(mutations.subList(0, 8));
+    assertEquals(8, PackedMutations.decode(few, 0, few.length).size());
+    byte[] many = PackedMutations.encode(mutations);
+    assertTrue(many.length < 300_000, many.length + " bytes travel");
+    String message =
+        assertThrows(LimitException.class, () -> PackedMutations.decode(many, 0, many.length))
+            .getMessage();
+    assertTrue(message.contains(Long.toString(9 * mutations.get(0).bytes())), message);
+    assertTrue(message.contains(Long.toString(DataLimits.MAX_WRITE_BYTES)), message);
   }
 
   @Test

@@ -127,7 +127,7 @@ final class Requests {
     };
   }
 
-  /** The mutations of a write, each within the limits. */
+  /** The mutations of a write, each and all together within the limits. */
   static List<Mutation> mutations(WriteRequest request) {
     ByteBuffer packed = request.bufferForPacked();
     List<org.stele.core.thrift.Mutation> plain = request.getMutations();
@@ -143,7 +143,7 @@ final class Requests {
                 packed.array(), packed.arrayOffset() + packed.position(), packed.remaining()));
   }
 
-  /** Plain mutations, each within the limits. */
+  /** Plain mutations, each and all together within the limits. */
   static List<Mutation> checkedMutations(List<org.stele.core.thrift.Mutation> plain) {
     return checked(() -> mutations(plain));
   }
@@ -160,8 +160,11 @@ final class Requests {
 
   private static List<Mutation> mutations(List<org.stele.core.thrift.Mutation> plain) {
     List<Mutation> mutations = new ArrayList<>(plain.size());
-    for (org.stele.core.thrift.Mutation mutation : plain) {
-      mutations.add(mutation(mutation));
+    long bytes = 0;
+    for (org.stele.core.thrift.Mutation each : plain) {
+      Mutation mutation = mutation(each);
+      bytes = mutation.addedTo(bytes);
+      mutations.add(mutation);
     }
     return mutations;
   }

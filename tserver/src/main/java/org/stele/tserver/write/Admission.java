@@ -130,6 +130,7 @@ final class Admission implements Closeable {
       if (candidate.admitted) {
         target.memory().pace().passed(bytes, now);
         target.pace().passed(bytes, now);
+        write.encodeCells();
       }
     }
     return candidate.admitted && target.log().append(write);

@@ -1,6 +1,8 @@
 package org.stele.tserver.write;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.stele.core.data.ByteWriter;
 import org.stele.core.data.CellType;
@@ -17,8 +19,8 @@ import org.stele.tserver.wal.LogEntry;
 
 /**
  * The mutations of one request for one tablet: one record of the log, visible at once. Keys are
- * encoded when the request is taken; sequence and timestamps are put into them when the log places
- * the record.
+ * encoded when there is memory for them (each has the row, which the request has once); sequence
+ * and timestamps are put into them when the log places the record.
  *
  * <p>Filled by the thread that took the request, then handed to the log's threads in turn. Owns its
  * share of the memory budget until the target has applied it.
@@ -33,13 +35,17 @@ public final class TabletWrite implements LogEntry {
   private final BooleanSupplier leaseHeld;
 
   // Filled by the thread that took the request.
-  private byte[][] keys = new byte[4][];
-  private byte[][] values = new byte[4][];
-  private boolean[] ownTime = new boolean[4];
+  private List<Mutation> given = new ArrayList<>(1);
   private int[] indexes = new int[1];
   private int cells;
   private int mutations;
   private int encodedBytes;
+  private long memoryBytes;
+
+  // Written by the thread that let the write in.
+  private byte[][] keys = {};
+  private byte[][] values = {};
+  private boolean[] ownTime = {};
 
   // Written by wal-sync.
   private boolean placed;
@@ -68,39 +74,56 @@ public final class TabletWrite implements LogEntry {
       indexes = Arrays.copyOf(indexes, 2 * mutations);
     }
     indexes[mutations++] = index;
+    given.add(mutation);
+    int rowPartLength = KeyCodec.partLength(mutation.row());
     for (Update update : mutation.updates()) {
-      add(mutation, update);
+      int keyLength =
+          KeyCodec.encodedLength(
+              rowPartLength,
+              update.family(),
+              update.qualifier(),
+              update.visibility(),
+              update.type());
+      int valueLength = value(update).length;
+      encodedBytes = Math.addExact(encodedBytes, keyLength + valueLength);
+      memoryBytes += settlement.memoryBytes(keyLength, valueLength);
+      cells++;
     }
   }
 
-  private void add(Mutation mutation, Update update) {
-    if (cells == keys.length) {
-      keys = Arrays.copyOf(keys, 2 * cells);
-      values = Arrays.copyOf(values, 2 * cells);
-      ownTime = Arrays.copyOf(ownTime, 2 * cells);
-    }
-    Long timestamp = update.timestamp();
-    keys[cells] =
-        KeyCodec.encode(
-            mutation.row(),
-            update.family(),
-            update.qualifier(),
-            update.visibility(),
-            timestamp == null ? 0 : timestamp,
-            0,
-            update.type());
-    values[cells] = update.type() == CellType.PUT ? update.value().unsafeArray() : NO_VALUE;
-    ownTime[cells] = timestamp != null;
-    encodedBytes += keys[cells].length + values[cells].length;
-    cells++;
+  private static byte[] value(Update update) {
+    return update.type() == CellType.PUT ? update.value().unsafeArray() : NO_VALUE;
   }
 
-  /** Ends the filling: arrays have their final length. */
-  TabletWrite complete() {
-    keys = Arrays.copyOf(keys, cells);
-    values = Arrays.copyOf(values, cells);
+  /** Ends the filling. */
+  void complete() {
     indexes = Arrays.copyOf(indexes, mutations);
-    return this;
+  }
+
+  /** Makes the cells of the mutations, which are let go; when their memory has been reserved. */
+  void encodeCells() {
+    keys = new byte[cells][];
+    values = new byte[cells][];
+    ownTime = new boolean[cells];
+    int cell = 0;
+    for (Mutation mutation : given) {
+      for (Update update : mutation.updates()) {
+        Long timestamp = update.timestamp();
+        keys[cell] =
+            KeyCodec.encode(
+                mutation.row(),
+                update.family(),
+                update.qualifier(),
+                update.visibility(),
+                timestamp == null ? 0 : timestamp,
+                0,
+                update.type());
+        values[cell] = value(update);
+        ownTime[cell] = timestamp != null;
+        cell++;
+      }
+    }
+    given = List.of();
   }
 
   WriteTarget target() {
@@ -124,7 +147,10 @@ public final class TabletWrite implements LogEntry {
     return encodedBytes;
   }
 
-  /** Encoded keys with sequence and timestamp, once placed; in the order of the updates. */
+  /**
+   * Encoded keys; with sequence and timestamp, once placed; in the order of the updates. Empty
+   * before {@link #encodeCells}.
+   */
   public byte[][] keys() {
     return keys;
   }
@@ -135,7 +161,7 @@ public final class TabletWrite implements LogEntry {
 
   /** What the write needs while it waits for the log and in the memtable. */
   long memoryBytes() {
-    return settlement.memoryBytes(this);
+    return memoryBytes;
   }
 
   @Override

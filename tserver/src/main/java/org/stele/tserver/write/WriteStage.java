@@ -19,7 +19,8 @@ import org.stele.core.time.Clock;
  * <pre>
  *   validate     each mutation for itself; what is wrong with one fails that one, before anything is logged
  *   group        one {@link TabletWrite}, and so one record of the log, per tablet
- *   admit        memory from the {@link MemoryBudget}, room in the log; without them it waits in {@link Admission}
+ *   admit        memory from the {@link MemoryBudget}, then keys are encoded; room in the log; without these it
+ *                waits in {@link Admission}
  *   log          {@link TabletWrite#place}: deadline, sequence, timestamps; then written and synced in a group
  *   apply        {@link TabletWrite#committed}: memtable, publish; then the lease is checked
  *   answer       when all tablet writes of the request are settled
@@ -222,14 +223,8 @@ public final class WriteStage implements Closeable {
       this.counters = counters;
     }
 
-    long memoryBytes(TabletWrite write) {
-      long bytes = 0;
-      byte[][] keys = write.keys();
-      byte[][] values = write.values();
-      for (int i = 0; i < keys.length; i++) {
-        bytes += cellCost.bytes(keys[i].length, values[i].length);
-      }
-      return bytes;
+    long memoryBytes(int keyLength, int valueLength) {
+      return cellCost.bytes(keyLength, valueLength);
     }
 
     void applied(TabletWrite write) {

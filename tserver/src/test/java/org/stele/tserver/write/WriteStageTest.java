@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -164,6 +165,40 @@ class WriteStageTest {
       Awaitility.await().until(() -> waiting.stream().allMatch(CompletableFuture::isDone));
       assertEquals(0, fixture.writes.waiting());
       assertEquals(List.of(), fixture.write(put("last", 10)).get(10, TimeUnit.SECONDS));
+    } finally {
+      fixture.close();
+    }
+  }
+
+  /** A row travels once with all its updates; in keys it is once for each. */
+  @Test
+  void keysAreEncodedWhenThereIsMemoryForThem() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.memoryBytes = 1 << 20;
+    options.writeLimits = new WriteLimits(8, 256 << 20);
+    options.logQueueBytes = 256 << 20;
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      while (fixture.memory.used() < 1 << 20) {
+        fixture.memory.reserve(64 << 10);
+      }
+      long reserved = fixture.memory.used();
+      Mutation wide = Mutation.of(Bytes.wrap(new byte[64 << 10]));
+      for (int i = 0; i < 256; i++) {
+        wide.put("f", "q" + i, "");
+      }
+      com.sun.management.ThreadMXBean thread =
+          (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+      long before = thread.getCurrentThreadAllocatedBytes();
+      CompletableFuture<List<WriteFailure>> done = fixture.write(wide);
+      long allocated = thread.getCurrentThreadAllocatedBytes() - before;
+      assertEquals(1, fixture.writes.waiting());
+      assertTrue(allocated < 1 << 20, allocated + " bytes were allocated without being reserved");
+
+      fixture.memory.release(reserved);
+      assertEquals(List.of(), done.get(30, TimeUnit.SECONDS));
+      assertEquals(fixture.memory.used(), fixture.tablet.memtableBytes());
+      assertEquals(256, fixture.scanAll().size());
     } finally {
       fixture.close();
     }
