@@ -23,14 +23,14 @@ import org.stele.core.file.FileStore;
  * #finish()}, which makes it durable and closes it. Closed before that, the file is garbage, which
  * its owner deletes.
  *
- * <p>One thread at a time. Needs memory for one data block, the open index blocks and eight bytes
- * for each row up to four million rows. After an {@link IOException} only {@link #close()} is
- * legal.
+ * <p>One thread at a time. Needs memory for one data block, the open index blocks, and for up to
+ * four million rows eight bytes each and their filter bits. After an {@link IOException} only
+ * {@link #close()} is legal.
  *
  * <p>Data blocks are closed before the entry that would make them larger than the options say. The
  * index entry of a closed block is written when the next key is known, so that a short key between
  * the two can stand for the block. Index blocks are written between the data blocks as they fill,
- * so the index is never in memory as a whole.
+ * so the index is never in memory as a whole; and so are the pages of a filter section.
  */
 public final class SortedFileWriter implements Closeable {
   private static final int WRITE_BYTES = 256 << 10;
@@ -45,7 +45,6 @@ public final class SortedFileWriter implements Closeable {
   private final List<EntryBlockBuilder> indexLevels = new ArrayList<>();
   private final RowFilter filter;
   private final List<SortedFileProperties.Filter.Section> filterSections = new ArrayList<>();
-  private final List<byte[]> filterLines = new ArrayList<>();
   private final Map<String, Bytes> extra = new TreeMap<>();
 
   /** Blocks that are complete and not yet given to the output. */
@@ -358,13 +357,19 @@ public final class SortedFileWriter implements Closeable {
     return new SortedFileProperties.Index(level + 1, offset, length);
   }
 
-  /** Makes the lines of the rows so far; they are written with the others at the end. */
-  private void closeFilterSection() {
+  /** Makes and writes the pages of the rows since the last section. */
+  private void closeFilterSection() throws IOException {
     byte[] lines = filter.finish();
-    filterLines.add(lines);
     filterSections.add(
         new SortedFileProperties.Filter.Section(
-            Bytes.of(lastKey, 0, lastRowLength - 1), 0, lines.length / RowFilter.LINE_BYTES));
+            Bytes.of(lastKey, 0, lastRowLength - 1),
+            position,
+            lines.length / RowFilter.LINE_BYTES));
+    for (int from = 0; from < lines.length; from += RowFilter.PAGE_BYTES) {
+      int to = Math.min(lines.length, from + RowFilter.PAGE_BYTES);
+      byte[] page = Arrays.copyOfRange(lines, from, to);
+      writeBlock(SortedFileFormat.FILTER, Compression.NONE, page, page.length);
+    }
   }
 
   private SortedFileProperties.Filter writeFilter() throws IOException {
@@ -372,20 +377,8 @@ public final class SortedFileWriter implements Closeable {
       return SortedFileProperties.Filter.NONE;
     }
     closeFilterSection();
-    List<SortedFileProperties.Filter.Section> placed = new ArrayList<>();
-    for (int i = 0; i < filterSections.size(); i++) {
-      SortedFileProperties.Filter.Section section = filterSections.get(i);
-      placed.add(
-          new SortedFileProperties.Filter.Section(section.lastRow(), position, section.lines()));
-      byte[] lines = filterLines.get(i);
-      for (int from = 0; from < lines.length; from += RowFilter.PAGE_BYTES) {
-        int to = Math.min(lines.length, from + RowFilter.PAGE_BYTES);
-        byte[] page = Arrays.copyOfRange(lines, from, to);
-        writeBlock(SortedFileFormat.FILTER, Compression.NONE, page, page.length);
-      }
-    }
     return new SortedFileProperties.Filter(
-        options.filterBits(), RowFilter.probes(options.filterBits()), placed);
+        options.filterBits(), RowFilter.probes(options.filterBits()), filterSections);
   }
 
   /**

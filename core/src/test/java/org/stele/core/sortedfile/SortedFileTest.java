@@ -333,6 +333,22 @@ class SortedFileTest {
       assertEquals(3, reader.properties().filter().sections().size());
       SortedFileCheck.Report report = SortedFileCheck.check(reader);
       assertEquals(2 + 2 + 1, report.filterPages());
+      // A full section is written before what comes behind it: the writer does not keep it.
+      List<Long> pageOffsets = new ArrayList<>();
+      List<Long> dataOffsets = new ArrayList<>();
+      SortedFileCheck.visitBlocks(
+          reader,
+          block -> {
+            if (block.kind() == BlockInfo.Kind.FILTER) {
+              pageOffsets.add(block.offset());
+            } else if (block.kind() == BlockInfo.Kind.DATA) {
+              dataOffsets.add(block.offset());
+            }
+          });
+      int blocks = dataOffsets.size();
+      assertTrue(pageOffsets.get(0) < dataOffsets.get(blocks / 2), "the first of 10,000 rows");
+      assertTrue(pageOffsets.get(2) < dataOffsets.get(blocks - 1), "the next 10,000 rows");
+      assertTrue(pageOffsets.get(4) > dataOffsets.get(blocks - 1), "the last 5,000 rows");
       int wrong = 0;
       for (CellModel.Entry entry : all) {
         byte[] absent = KeyCodec.lowerBound(KeyCodec.rowAfter(entry.row()));
