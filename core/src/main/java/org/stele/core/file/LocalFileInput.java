@@ -72,8 +72,10 @@ final class LocalFileInput implements FileInput {
     boolean interrupted = Thread.interrupted();
     try {
       ByteBuffer buffer = ByteBuffer.wrap(target, offset, count);
-      while (buffer.hasRemaining()) {
+      while (buffer.position() < offset + count) {
         FileChannel used = channel;
+        buffer.limit(
+            Math.min(offset + count, buffer.position() + LocalFileStore.MOST_BYTES_AT_ONCE));
         try {
           long at = position + (buffer.position() - offset);
           if (used.read(buffer, at) < 0) {

@@ -49,7 +49,9 @@ final class LocalFileOutput implements FileOutput {
       requireUsable();
       writeZerosAhead(position + source.remaining());
       long at = position;
-      while (source.hasRemaining()) {
+      int end = source.limit();
+      while (source.position() < end) {
+        source.limit(Math.min(end, source.position() + LocalFileStore.MOST_BYTES_AT_ONCE));
         at += channel.write(source, at);
       }
       position = at;

@@ -49,6 +49,12 @@ public final class LocalFileStore implements FileStore {
           "gfs2",
           "ocfs2");
 
+  /**
+   * Most bytes of one read or write of a channel: the JDK copies through a buffer outside of the
+   * heap, and keeps one of the largest size for each thread, for ever.
+   */
+  static final int MOST_BYTES_AT_ONCE = 128 << 10;
+
   private final Path root;
 
   private LocalFileStore(Path root) {

@@ -1,16 +1,20 @@
 package org.stele.core.file;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -52,6 +56,36 @@ class LocalFileStoreTest extends FileStoreContract {
       assertEquals((6L << 20) + 100, Files.size(file));
     }
     assertEquals((6L << 20) + 100, Files.size(file));
+  }
+
+  /**
+   * The JDK keeps a buffer outside of the heap for each thread, as large as its largest transfer.
+   */
+  @Test
+  void largeReadsAndWritesNeedLittleMemoryOutsideOfTheHeap() throws Exception {
+    byte[] large = new byte[32 << 20];
+    new Random(1).nextBytes(large);
+    long before = outsideOfTheHeap();
+    try (FileOutput output = store.create("file")) {
+      output.write(ByteBuffer.wrap(large, 1, large.length - 1));
+      assertEquals(large.length - 1, output.position());
+    }
+    byte[] found = new byte[large.length];
+    try (FileInput input = store.open("file")) {
+      input.readFully(0, found, 1, large.length - 1);
+      input.readFully(12, found, 13, 300_000);
+    }
+    found[0] = large[0];
+    assertArrayEquals(large, found);
+    long more = outsideOfTheHeap() - before;
+    assertTrue(more <= 1 << 20, more + " bytes are kept for this thread");
+  }
+
+  private static long outsideOfTheHeap() {
+    return ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+        .filter(pool -> pool.getName().equals("direct"))
+        .mapToLong(BufferPoolMXBean::getMemoryUsed)
+        .sum();
   }
 
   @Test
