@@ -60,6 +60,25 @@ class RpcBenchIT {
   }
 
   @Test
+  void besideOtherConnectionsAndJunk() throws Exception {
+    List<Map<String, Object>> levels =
+        levels(bench("rpc", "--threads=1,4", "--idle-connections=60", "--junk", "--rounds=2"));
+    assertEquals(
+        List.of("stele", "stele-crowded"), values(levels, "system").stream().distinct().toList());
+    assertEquals(8, levels.size(), levels::toString);
+    levels.forEach(RpcBenchIT::checkMeasured);
+    for (Map<String, Object> level : levels) {
+      assertTrue((Long) level.get("resident_kib") > 0, level::toString);
+      if (level.get("system").equals("stele-crowded")) {
+        assertEquals(60L, level.get("idle_connections"), level::toString);
+        assertEquals(0L, level.get("lost_connections"), level::toString);
+        assertTrue((Long) level.get("junk_connections") > 0, level::toString);
+      }
+    }
+    assertNothingLeft();
+  }
+
+  @Test
   void lookupsInTurnWithTheEmptyCallOfLibthrift() throws Exception {
     List<Map<String, Object>> levels =
         levels(

@@ -111,6 +111,20 @@ final class BenchCommand implements Runnable {
               description =
                   "With --mode async: numbers of calls in flight, a level for each (default: 60).")
           List<Integer> inFlight,
+      @Option(
+              names = "--idle-connections",
+              paramLabel = "N",
+              defaultValue = "0",
+              description = {
+                "Measure each level beside this many other connections to the same server, too",
+                "(stele-crowded): a third silent, a third greeted and idle, a third sending a byte a second."
+              })
+          int idleConnections,
+      @Option(
+              names = "--junk",
+              description =
+                  "Then, too, a thread that connects all the time and sends what is no call.")
+          boolean junk,
       @Mixin ComparisonOptions comparison)
       throws Exception {
     RpcBench bench =
@@ -124,7 +138,11 @@ final class BenchCommand implements Runnable {
                         ? BenchOptions.threads(threads)
                         : BenchOptions.inFlight(inFlight),
                     comparison.baseline(),
-                    comparison.rounds()));
+                    comparison.rounds(),
+                    idleConnections == 0
+                        ? 0
+                        : BenchOptions.positive("--idle-connections", idleConnections, 500_000),
+                    junk));
     bench.run();
     return 0;
   }

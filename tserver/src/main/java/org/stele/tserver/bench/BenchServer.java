@@ -2,6 +2,7 @@ package org.stele.tserver.bench;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,7 +48,7 @@ final class BenchServer implements AutoCloseable {
     this.own = own;
   }
 
-  static BenchServer open(CommandContext context, BenchOptions options, ServerVariant variant)
+  static BenchServer open(CommandContext context, ServerOptions options, ServerVariant variant)
       throws IOException {
     if (!context.isInstanceNamed()) {
       return startOwn(context, options, variant);
@@ -83,6 +84,13 @@ final class BenchServer implements AutoCloseable {
     }
   }
 
+  /** Where {@code address}, which is host:port, can be connected to. */
+  static InetSocketAddress socketAddress(String address) {
+    int colon = address.lastIndexOf(':');
+    return new InetSocketAddress(
+        address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+  }
+
   /** Of the server's process; null if it is not known. */
   @Nullable Long pid() {
     return pid;
@@ -96,7 +104,7 @@ final class BenchServer implements AutoCloseable {
   }
 
   private static BenchServer startOwn(
-      CommandContext context, BenchOptions options, ServerVariant variant) throws IOException {
+      CommandContext context, ServerOptions options, ServerVariant variant) throws IOException {
     OwnProcess own = OwnProcess.start(context, options, variant);
     try {
       ServerStatusFile status = own.awaitReady();
@@ -122,7 +130,7 @@ final class BenchServer implements AutoCloseable {
       this.hook = new Thread(this::end, "bench-cleanup");
     }
 
-    static OwnProcess start(CommandContext context, BenchOptions options, ServerVariant variant)
+    static OwnProcess start(CommandContext context, ServerOptions options, ServerVariant variant)
         throws IOException {
       Path temp = options.temp();
       Path directory =

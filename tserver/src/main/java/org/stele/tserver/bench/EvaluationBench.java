@@ -73,7 +73,7 @@ final class EvaluationBench {
     this.batch = batch;
     this.warmUp = options.warmup();
     this.measure = options.measure();
-    this.variant = options.variant();
+    this.variant = options.server().variant();
     for (int threads : levels) {
       if (threads > data.rows()) {
         throw new IllegalArgumentException(
@@ -83,7 +83,7 @@ final class EvaluationBench {
   }
 
   void run() throws Exception {
-    try (BenchServer server = BenchServer.open(context, options, variant);
+    try (BenchServer server = BenchServer.open(context, options.server(), variant);
         SteleClient client = SteleClient.connect(server.connectString());
         BenchTable table = BenchTable.create(client, "bench.evaluation", tableOptions())) {
       context.say(

@@ -49,7 +49,7 @@ final class LookupBench {
     this.misses = misses;
     this.baseline = baseline;
     this.rounds = rounds;
-    this.variants = options.variants();
+    this.variants = options.server().variants();
     this.warmUp = options.warmup();
     this.measure = options.measure();
   }
@@ -122,7 +122,7 @@ final class LookupBench {
     /** Starts the server and creates an empty table. */
     static Lookups start(LookupBench bench, ServerVariant variant, LookupData data)
         throws IOException {
-      BenchServer server = BenchServer.open(bench.context, bench.options, variant);
+      BenchServer server = BenchServer.open(bench.context, bench.options.server(), variant);
       @Nullable SteleClient client = null;
       try {
         client = SteleClient.connect(server.connectString());

@@ -1,13 +1,18 @@
 package org.stele.tserver.bench;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
+import org.stele.core.settings.StandardSettings;
 
 /** {@code stele bench rpc}: the call that does nothing. */
 final class RpcBench {
+  /** Room for those that are not idle. */
+  private static final int OTHER_CONNECTIONS = 10_000;
+
   private final CommandContext context;
   private final BenchOptions options;
   private final List<ServerVariant> variants;
@@ -15,9 +20,13 @@ final class RpcBench {
   private final List<Integer> levels;
   private final @Nullable Baseline baseline;
   private final int rounds;
+  private final int idleConnections;
+  private final boolean junk;
 
   /**
    * @param levels how many calls are under way at a time
+   * @param idleConnections measure beside so many other connections, too
+   * @param junk measure beside connections that talk nonsense, too
    */
   RpcBench(
       CommandContext context,
@@ -25,14 +34,18 @@ final class RpcBench {
       CallMode mode,
       List<Integer> levels,
       @Nullable Baseline baseline,
-      int rounds) {
+      int rounds,
+      int idleConnections,
+      boolean junk) {
     this.context = context;
     this.options = options;
     this.mode = mode;
     this.levels = List.copyOf(levels);
     this.baseline = baseline;
     this.rounds = rounds;
-    this.variants = options.variants();
+    this.idleConnections = idleConnections;
+    this.junk = junk;
+    this.variants = options.server().variants();
     options.measure();
     options.warmup();
   }
@@ -40,7 +53,7 @@ final class RpcBench {
   void run() throws Exception {
     try (Turns turns = new Turns(context)) {
       for (ServerVariant variant : variants) {
-        turns.add(SteleEmptyCall.start(context, options, variant, mode));
+        addStele(turns, variant);
       }
       if (baseline != null) {
         for (LibthriftKind kind : LibthriftKind.values()) {
@@ -56,6 +69,22 @@ final class RpcBench {
               mode == CallMode.sync ? "a waiting thread for each" : "begun without waiting"));
       turns.run(levels, rounds, options.warmup(), options.measure(), columns(mode));
     }
+  }
+
+  private void addStele(Turns turns, ServerVariant variant) throws IOException {
+    if (idleConnections == 0 && !junk) {
+      turns.add(SteleEmptyCall.start(context, options.server(), variant, mode));
+      return;
+    }
+    ServerVariant roomy =
+        context.isInstanceNamed()
+            ? variant
+            : variant.withDefault(
+                StandardSettings.RPC_CONNECTIONS.name(),
+                Integer.toString(idleConnections + OTHER_CONNECTIONS));
+    SteleEmptyCall stele = SteleEmptyCall.start(context, options.server(), roomy, mode);
+    turns.add(stele);
+    turns.add(new CrowdedEmptyCall(stele, idleConnections, junk));
   }
 
   private static List<ResultTable.Column> columns(CallMode mode) {

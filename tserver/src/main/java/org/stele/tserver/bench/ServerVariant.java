@@ -39,6 +39,13 @@ record ServerVariant(
     return all;
   }
 
+  /** This one with a setting more, unless it is told that setting already. */
+  ServerVariant withDefault(String setting, String value) {
+    Map<String, String> all = new LinkedHashMap<>(settings);
+    all.putIfAbsent(setting, value);
+    return new ServerVariant(system, serverType, selectors, all);
+  }
+
   /** What the JSON objects say about the server's endpoint; null is the default. */
   Map<String, @Nullable Object> endpoint() {
     Map<String, @Nullable Object> endpoint = new LinkedHashMap<>();

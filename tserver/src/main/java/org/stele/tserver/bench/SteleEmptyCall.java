@@ -21,7 +21,9 @@ final class SteleEmptyCall implements MeasuredSystem {
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
   private static final long CALL_NANOS = Duration.ofSeconds(30).toNanos();
   private static final int MAX_REPLY_BYTES = 1 << 20;
-  private static final int CONNECTIONS = 2;
+
+  /** To the server, at most. */
+  static final int CONNECTIONS = 2;
 
   private final BenchServer server;
   private final ServerVariant variant;
@@ -47,7 +49,7 @@ final class SteleEmptyCall implements MeasuredSystem {
   }
 
   static SteleEmptyCall start(
-      CommandContext context, BenchOptions options, ServerVariant variant, CallMode mode)
+      CommandContext context, ServerOptions options, ServerVariant variant, CallMode mode)
       throws IOException {
     return new SteleEmptyCall(BenchServer.open(context, options, variant), variant, mode);
   }
@@ -71,7 +73,19 @@ final class SteleEmptyCall implements MeasuredSystem {
   public Map<String, @Nullable Object> description() {
     Map<String, @Nullable Object> description = new LinkedHashMap<>(variant.endpoint());
     description.put("kind", "empty");
+    ProcessHoldings holdings = ProcessHoldings.of(server.pid());
+    description.put("resident_kib", holdings == null ? null : holdings.residentKib());
     return description;
+  }
+
+  /** host:port of the server's endpoint. */
+  String address() {
+    return address;
+  }
+
+  /** How many connections the server has, ours among them. */
+  long connections() throws InterruptedException {
+    return calls.status(address, limits()).counters().getOrDefault("rpc.connections", 0L);
   }
 
   private int call() throws InterruptedException {
