@@ -102,7 +102,7 @@ class RpcBenchIT {
   private CommandResult bench(String name, String... options) {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(Installation.shared().script().toString(), "--json", "bench", name));
-    command.addAll(List.of("--seconds=0.2", "--warmup=0", "--temp=" + directory));
+    command.addAll(List.of("--seconds=0.5", "--warmup=0", "--temp=" + directory));
     command.addAll(Arrays.asList(options));
     return Commands.run(directory, Map.of("STELE_CONNECT", ""), new byte[0], LIMIT, command);
   }
