@@ -17,9 +17,9 @@ import org.stele.core.error.SteleException;
  *
  * <p>Thread-safe. {@link #flush} and {@link #close} are barriers: what was added before and is not
  * reported by a {@link MutationsFailedException} is as durable as asked, and visible. Each failed
- * or unknown mutation is reported once, by whichever of add, flush and close comes first. A
- * mutation whose answer was lost is sent again until the deadline, then reported with
- * UNKNOWN_OUTCOME; sent again it may be applied twice, with the same effect.
+ * or unknown mutation is reported once, by whichever of add, flush and close comes first, also
+ * after the client was closed. A mutation whose answer was lost is sent again until the deadline,
+ * then reported with UNKNOWN_OUTCOME; sent again it may be applied twice, with the same effect.
  *
  * <p><b>Inside.</b> Mutations are sent in rounds ({@link WriteRound}), one at a time: a round takes
  * all that waits, and ends when each of its mutations is done or failed; meanwhile new ones gather.
@@ -81,6 +81,10 @@ public final class BatchWriter implements AutoCloseable {
   @GuardedBy("lock")
   private boolean closed;
 
+  /** The client was closed: nothing is sent any more. */
+  @GuardedBy("lock")
+  private boolean aborted;
+
   @GuardedBy("lock")
   private boolean roomWanted;
 
@@ -111,7 +115,8 @@ public final class BatchWriter implements AutoCloseable {
    * empty.
    *
    * @throws MutationsFailedException if earlier mutations failed
-   * @throws SteleException DEADLINE_EXCEEDED if the buffer stayed full
+   * @throws SteleException DEADLINE_EXCEEDED if the buffer stayed full; UNAVAILABLE if the client
+   *     is closed
    * @throws IllegalArgumentException if one has no updates
    * @throws IllegalStateException if the writer is closed
    */
@@ -125,13 +130,13 @@ public final class BatchWriter implements AutoCloseable {
     lock.lock();
     try {
       awaitRoomLocked(bytes, end);
+      startSenderLocked();
       if (waiting.isEmpty()) {
         firstWaitingNanos = core.clock().nanos();
       }
       waiting.addAll(List.of(mutations));
       waitingBytes += bytes;
       added += mutations.length;
-      startSenderLocked();
       if (senderSleeps || waitingBytes >= roundBytes) {
         workThere.signal();
       }
@@ -145,6 +150,9 @@ public final class BatchWriter implements AutoCloseable {
     while (true) {
       requireOpenLocked();
       reportFailuresLocked();
+      if (aborted) {
+        throw core.closedException();
+      }
       long used = waitingBytes + sendingBytes;
       if (used == 0 || used + bytes <= options.bufferBytes()) {
         return;
@@ -204,7 +212,8 @@ public final class BatchWriter implements AutoCloseable {
 
   /**
    * Sends everything added before and waits for the answers, up to the deadline. Interrupted, it
-   * leaves what was not sent in the buffer and what is under way with an unknown outcome.
+   * leaves what was not sent in the buffer and what is under way with an unknown outcome, which the
+   * next flush or close reports.
    *
    * @throws MutationsFailedException if any mutation failed or has an unknown outcome
    * @throws IllegalStateException if the writer is closed
@@ -240,9 +249,11 @@ public final class BatchWriter implements AutoCloseable {
   }
 
   /**
-   * Flushes and ends the writer. Idempotent: a second call does nothing.
+   * Flushes and ends the writer. What keeps it from flushing (an interrupt, the deadline) is
+   * suppressed in the exception that names the mutations. Idempotent: a second call does nothing.
    *
-   * @throws MutationsFailedException as {@link #flush} does; the writer is closed all the same
+   * @throws MutationsFailedException if any mutation is not done or has an unknown outcome; the
+   *     writer is closed all the same
    */
   @Override
   public void close() {
@@ -254,20 +265,8 @@ public final class BatchWriter implements AutoCloseable {
       closed = true; // nothing is added any more
       try {
         flushLocked();
-      } catch (OperationInterruptedException e) {
-        failWaitingLocked(e);
-        failSendingLocked();
-        if (!failures.isEmpty()) {
-          e.addSuppressed(new MutationsFailedException(table, failures));
-        }
-        throw e;
-      } catch (SteleException e) {
-        failWaitingLocked(e);
-        failSendingLocked();
-        if (!failures.isEmpty()) {
-          addEarlierLocked(e);
-          reportFailuresLocked();
-        }
+      } catch (RuntimeException | Error e) {
+        failAllLocked(e);
         throw e;
       } finally {
         workThere.signalAll();
@@ -279,14 +278,30 @@ public final class BatchWriter implements AutoCloseable {
     }
   }
 
+  /** The last flush failed: reports everything that is not done. */
   @GuardedBy("lock")
-  private void addEarlierLocked(SteleException e) {
-    if (e instanceof MutationsFailedException earlier) {
-      failures.addAll(0, earlier.failures());
+  private void failAllLocked(Throwable why) {
+    List<FailedMutation> reported =
+        new ArrayList<>(
+            why instanceof MutationsFailedException known ? known.failures() : List.of());
+    failWaitingLocked(
+        new SteleException(
+            ErrorCode.UNAVAILABLE,
+            "not sent before the writer was closed: " + why.getMessage(),
+            why));
+    failSendingLocked();
+    reported.addAll(failures);
+    failures = new ArrayList<>();
+    if (!reported.isEmpty()) {
+      MutationsFailedException all = new MutationsFailedException(table, reported);
+      if (!(why instanceof MutationsFailedException)) {
+        all.addSuppressed(why);
+      }
+      throw all;
     }
   }
 
-  /** What waits will not be sent any more. */
+  /** What waits is not sent any more. */
   @GuardedBy("lock")
   private void failWaitingLocked(SteleException why) {
     for (Mutation mutation : waiting) {
@@ -309,11 +324,11 @@ public final class BatchWriter implements AutoCloseable {
     underWay = List.of();
   }
 
-  /** The client is closed: everything fails now. */
+  /** The client is closed: everything fails now, and is reported by whoever asks next. */
   void abort() {
     lock.lock();
     try {
-      closed = true;
+      aborted = true;
       failWaitingLocked(core.closedException());
       workThere.signalAll();
       roundEnded.signalAll();
@@ -368,6 +383,9 @@ public final class BatchWriter implements AutoCloseable {
     }
     ended += count - unsent.size();
     failures.addAll(round.failures());
+    if (aborted) {
+      failWaitingLocked(core.closedException());
+    }
   }
 
   // ---- The sending thread
@@ -377,8 +395,8 @@ public final class BatchWriter implements AutoCloseable {
     if (sender == null) {
       Thread thread = new Thread(this::runSender, "stele-client-writer");
       thread.setDaemon(true);
+      thread.start(); // waits for the lock
       sender = thread;
-      thread.start();
     }
   }
 
@@ -393,20 +411,21 @@ public final class BatchWriter implements AutoCloseable {
 
   @GuardedBy("lock")
   private void sendUntilClosedLocked() {
+    int idleTurns = 0;
     try {
-      int idleTurns = 0;
-      while (!closed) {
-        if (isRoundDueLocked()) {
-          idleTurns = 0;
-          runRoundLocked(core.clock().nanos() + deadlineNanos);
-        } else {
-          idleTurns = waiting.isEmpty() ? idleTurns + 1 : 0;
-          awaitWorkLocked(idleTurns > IDLE_TURNS);
+      while (!closed && !aborted) {
+        try {
+          if (isRoundDueLocked()) {
+            idleTurns = 0;
+            runRoundLocked(core.clock().nanos() + deadlineNanos);
+          } else {
+            idleTurns = waiting.isEmpty() ? idleTurns + 1 : 0;
+            awaitWorkLocked(idleTurns > IDLE_TURNS);
+          }
+        } catch (InterruptedException | OperationInterruptedException e) {
+          Thread.interrupted(); // the client's end interrupts, and aborts; nothing else counts
         }
       }
-    } catch (InterruptedException | OperationInterruptedException e) {
-      closed = true; // only the client's end interrupts this thread
-      failWaitingLocked(core.closedException());
     } finally {
       sender = null;
     }

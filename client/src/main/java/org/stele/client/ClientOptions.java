@@ -1,7 +1,10 @@
 package org.stele.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.RetryOptions;
 import org.stele.core.net.TlsOptions;
@@ -12,7 +15,7 @@ import org.stele.core.net.TlsOptions;
  */
 public final class ClientOptions {
   private static final Duration MAX_DEADLINE = Duration.ofDays(1);
-  private static final int MAX_TENANT_LENGTH = 255;
+  private static final int MAX_TENANT_BYTES = 255;
 
   private final Duration deadline;
   private final Duration attemptTimeout;
@@ -24,53 +27,43 @@ public final class ClientOptions {
   private final String tenant;
   private final @Nullable TlsOptions tls;
 
-  private ClientOptions(
-      Duration deadline,
-      Duration attemptTimeout,
-      Duration connectTimeout,
-      Duration sessionTimeout,
-      RetryOptions retry,
-      int connectionsPerServer,
-      int maxReplyBytes,
-      String tenant,
-      @Nullable TlsOptions tls) {
-    this.deadline = deadline;
-    this.attemptTimeout = attemptTimeout;
-    this.connectTimeout = connectTimeout;
-    this.sessionTimeout = sessionTimeout;
-    this.retry = retry;
-    this.connectionsPerServer = connectionsPerServer;
-    this.maxReplyBytes = maxReplyBytes;
-    this.tenant = tenant;
-    this.tls = tls;
+  private ClientOptions(Builder from) {
+    this.deadline = from.deadline;
+    this.attemptTimeout = from.attemptTimeout;
+    this.connectTimeout = from.connectTimeout;
+    this.sessionTimeout = from.sessionTimeout;
+    this.retry = from.retry;
+    this.connectionsPerServer = from.connectionsPerServer;
+    this.maxReplyBytes = from.maxReplyBytes;
+    this.tenant = from.tenant;
+    this.tls = from.tls;
+  }
+
+  /** A copy with a change. */
+  private ClientOptions with(Consumer<Builder> change) {
+    Builder copy = new Builder();
+    copy.deadline = deadline;
+    copy.attemptTimeout = attemptTimeout;
+    copy.connectTimeout = connectTimeout;
+    copy.sessionTimeout = sessionTimeout;
+    copy.retry = retry;
+    copy.connectionsPerServer = connectionsPerServer;
+    copy.maxReplyBytes = maxReplyBytes;
+    copy.tenant = tenant;
+    copy.tls = tls;
+    change.accept(copy);
+    return new ClientOptions(copy);
   }
 
   /** Deadline 60 s, one attempt 10 s, two connections per server, no tenant, no encryption. */
   public static ClientOptions defaults() {
-    return new ClientOptions(
-        Duration.ofSeconds(60),
-        Duration.ofSeconds(10),
-        Duration.ofSeconds(3),
-        Duration.ofSeconds(30),
-        RetryOptions.defaults(),
-        2,
-        256 << 20,
-        "",
-        null);
+    return new ClientOptions(new Builder());
   }
 
   /** The longest an operation may take, all its attempts together; 1 ms to 1 day. */
-  public ClientOptions withDeadline(Duration newDeadline) {
-    return new ClientOptions(
-        positive("deadline", newDeadline),
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        tls);
+  public ClientOptions withDeadline(Duration deadline) {
+    positive("deadline", deadline);
+    return with(copy -> copy.deadline = deadline);
   }
 
   /**
@@ -78,58 +71,26 @@ public final class ClientOptions {
    * is looked for elsewhere; 1 ms to 1 day. Table operations have the whole deadline for one
    * attempt.
    */
-  public ClientOptions withAttemptTimeout(Duration newAttemptTimeout) {
-    return new ClientOptions(
-        deadline,
-        positive("attempt timeout", newAttemptTimeout),
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        tls);
+  public ClientOptions withAttemptTimeout(Duration timeout) {
+    positive("attempt timeout", timeout);
+    return with(copy -> copy.attemptTimeout = timeout);
   }
 
   /** The longest that setting up a connection may take; 1 ms to 1 day. */
-  public ClientOptions withConnectTimeout(Duration newConnectTimeout) {
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        positive("connect timeout", newConnectTimeout),
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        tls);
+  public ClientOptions withConnectTimeout(Duration timeout) {
+    positive("connect timeout", timeout);
+    return with(copy -> copy.connectTimeout = timeout);
   }
 
   /** The wanted timeout of the ZooKeeper session; 1 ms to 1 day. */
-  public ClientOptions withSessionTimeout(Duration newSessionTimeout) {
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        positive("ZooKeeper session timeout", newSessionTimeout),
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        tls);
+  public ClientOptions withSessionTimeout(Duration timeout) {
+    positive("ZooKeeper session timeout", timeout);
+    return with(copy -> copy.sessionTimeout = timeout);
   }
 
-  public ClientOptions withRetry(RetryOptions newRetry) {
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        newRetry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        tls);
+  public ClientOptions withRetry(RetryOptions options) {
+    Objects.requireNonNull(options, "options is null");
+    return with(copy -> copy.retry = options);
   }
 
   /** Connections to each server, shared by all threads; 1 to 64. */
@@ -138,16 +99,7 @@ public final class ClientOptions {
       throw new IllegalArgumentException(
           connections + " connections per server: 1 to 64 are possible");
     }
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connections,
-        maxReplyBytes,
-        tenant,
-        tls);
+    return with(copy -> copy.connectionsPerServer = connections);
   }
 
   /** The largest reply that is accepted, in bytes; 64 KiB to 1 GiB. */
@@ -156,34 +108,20 @@ public final class ClientOptions {
       throw new IllegalArgumentException(
           "replies of at most " + bytes + " bytes: 64 KiB to 1 GiB are possible");
     }
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        bytes,
-        tenant,
-        tls);
+    return with(copy -> copy.maxReplyBytes = bytes);
   }
 
-  /** Whose work this is; servers share their capacity out between tenants. Empty: nobody's. */
-  public ClientOptions withTenant(String newTenant) {
-    if (newTenant.length() > MAX_TENANT_LENGTH) {
+  /**
+   * Whose work this is; servers share their capacity out between tenants. Empty: nobody's; at most
+   * 255 bytes of UTF-8.
+   */
+  public ClientOptions withTenant(String name) {
+    int bytes = name.getBytes(UTF_8).length;
+    if (bytes > MAX_TENANT_BYTES) {
       throw new IllegalArgumentException(
-          "a tenant of " + newTenant.length() + " characters: " + MAX_TENANT_LENGTH + " is most");
+          "a tenant of " + bytes + " bytes: " + MAX_TENANT_BYTES + " is most");
     }
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        newTenant,
-        tls);
+    return with(copy -> copy.tenant = name);
   }
 
   /**
@@ -191,17 +129,9 @@ public final class ClientOptions {
    * one. The name in a server's certificate must be the host that servers tell in {@code
    * rpc.advertise.address}. The files are read when the client connects.
    */
-  public ClientOptions withTls(TlsOptions newTls) {
-    return new ClientOptions(
-        deadline,
-        attemptTimeout,
-        connectTimeout,
-        sessionTimeout,
-        retry,
-        connectionsPerServer,
-        maxReplyBytes,
-        tenant,
-        Objects.requireNonNull(newTls));
+  public ClientOptions withTls(TlsOptions options) {
+    Objects.requireNonNull(options, "options is null");
+    return with(copy -> copy.tls = options);
   }
 
   public Duration deadline() {
@@ -247,5 +177,18 @@ public final class ClientOptions {
           what + " of " + duration + ": 1 ms to " + MAX_DEADLINE + " is possible");
     }
     return duration;
+  }
+
+  /** The same values while they are being set; at first the defaults. */
+  private static final class Builder {
+    private Duration deadline = Duration.ofSeconds(60);
+    private Duration attemptTimeout = Duration.ofSeconds(10);
+    private Duration connectTimeout = Duration.ofSeconds(3);
+    private Duration sessionTimeout = Duration.ofSeconds(30);
+    private RetryOptions retry = RetryOptions.defaults();
+    private int connectionsPerServer = 2;
+    private int maxReplyBytes = 256 << 20;
+    private String tenant = "";
+    private @Nullable TlsOptions tls;
   }
 }

@@ -108,7 +108,7 @@ final class ScanCursor implements Iterator<Cell> {
       return List.of();
     }
     return core.run(
-        () -> "scan of table " + table + " from row " + progress.row(),
+        () -> "scan of table " + table + " from " + progress.place(),
         false,
         core.deadlineFromNow(),
         this::attempt);

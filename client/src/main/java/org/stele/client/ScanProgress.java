@@ -72,6 +72,11 @@ final class ScanProgress {
     return row;
   }
 
+  /** Where the scan is, for messages. */
+  String place() {
+    return row.isEmpty() ? "the first row" : "row " + row;
+  }
+
   ScanQuery query(String tableId) {
     int cells = scan.batchCells();
     if (left < Integer.MAX_VALUE) {
@@ -117,7 +122,7 @@ final class ScanProgress {
           server,
           new SteleException(
               ErrorCode.NOT_SERVING,
-              "row " + row + " was asked for, " + answer.extent() + " was served"));
+              place() + " was asked for, " + answer.extent() + " was served"));
     }
     List<Cell> given = limited(whole(answer));
     if (!given.isEmpty()) {

@@ -48,7 +48,7 @@ final class TabletRouter {
   }
 
   static String describe(String what, String table, Bytes row) {
-    return what + " of row " + row + " of table " + table;
+    return what + (row.isEmpty() ? "" : " of row " + row) + " of table " + table;
   }
 
   /** One attempt at the tablet that has the row. */

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -108,8 +107,8 @@ final class WriteRound {
     } catch (SteleException e) {
       failOpen(e);
     } catch (RuntimeException | Error e) {
-      failOpen(new SteleException(ErrorCode.INTERNAL, "writing to table " + table + " failed", e));
-      throw e;
+      failOpen(
+          new SteleException(ErrorCode.INTERNAL, "writing to table " + table + " failed: " + e, e));
     }
   }
 
@@ -133,6 +132,7 @@ final class WriteRound {
   }
 
   private void fail(Entry entry, SteleException error) {
+    entry.settled = true;
     failures.add(
         new FailedMutation(
             entry.mutation,
@@ -153,6 +153,12 @@ final class WriteRound {
     private final int index;
     private final Mutation mutation;
     private boolean outcomeUnknown;
+
+    /** In a request whose outcome is not known yet. */
+    private boolean underWay;
+
+    /** Done, or failed for good. */
+    private boolean settled;
 
     /** In the pass under way; null: it was not located. */
     private @Nullable Location location;
@@ -293,7 +299,6 @@ final class WriteRound {
         List<Entry> request = lane.requests.get(lane.sent);
         Outcome outcome;
         try {
-          underWay = 1;
           outcome =
               new Outcome(
                   lane,
@@ -302,7 +307,6 @@ final class WriteRound {
         } catch (AttemptException e) {
           outcome = new Outcome(lane, null, e);
         }
-        underWay = 0;
         take(outcome);
       }
     }
@@ -351,13 +355,14 @@ final class WriteRound {
       if (id == null) {
         throw new IllegalStateException("nothing was located");
       }
+      request.forEach(entry -> entry.underWay = true);
       return new WriteQuery(id, request.stream().map(entry -> entry.mutation).toList(), durability);
     }
 
     /** Takes the outcome of the request that its lane sent last. */
     private void take(Outcome outcome) {
       Lane lane = outcome.lane();
-      List<Entry> request = lane.requests.get(lane.sent++);
+      List<Entry> request = lane.requests.get(lane.sent);
       int before = again.size();
       AttemptException requestFailure = outcome.failure();
       if (requestFailure != null) {
@@ -367,6 +372,8 @@ final class WriteRound {
       } else {
         takeAnswer(lane, request, outcome.answer());
       }
+      request.forEach(entry -> entry.underWay = false);
+      lane.sent++;
       if (again.size() > before) {
         while (lane.sent < lane.requests.size()) {
           again.addAll(lane.requests.get(lane.sent++));
@@ -389,8 +396,11 @@ final class WriteRound {
           return;
         }
       }
+      request.forEach(entry -> entry.settled = true);
       for (WriteAnswer.Failure one : answer.failures()) {
-        takeFailure(request.get(one.index()), AttemptException.replied(lane.server, one.error()));
+        Entry entry = request.get(one.index());
+        entry.settled = false;
+        takeFailure(entry, AttemptException.replied(lane.server, one.error()));
       }
     }
 
@@ -419,22 +429,13 @@ final class WriteRound {
 
     /** The pass was broken off: sorts out what is open, for {@link WriteRound#open}. */
     private void keepUnanswered() {
-      Set<Entry> kept = new LinkedHashSet<>(again);
-      for (Lane lane : lanes.values()) {
-        for (int i = lane.sent; i < lane.requests.size(); i++) {
-          for (Entry entry : lane.requests.get(i)) {
-            entry.outcomeUnknown |= i == lane.sent && underWay > 0;
-            kept.add(entry);
-          }
-        }
-      }
+      open = new ArrayList<>();
       for (Entry entry : entries) {
-        if (entry.location == null) {
-          kept.add(entry);
+        if (!entry.settled) {
+          entry.outcomeUnknown |= entry.underWay;
+          open.add(entry);
         }
       }
-      open = new ArrayList<>(kept);
-      open.sort(Comparator.comparingInt(entry -> entry.index));
     }
   }
 }

@@ -160,7 +160,11 @@ public final class Locations {
       throw AttemptException.replied(
           "of the metadata",
           new SteleException(
-              ErrorCode.NOT_SERVING, "no tablet of table " + tableId + " has row " + row));
+              ErrorCode.NOT_SERVING,
+              "no tablet of table "
+                  + tableId
+                  + " has "
+                  + (row.isEmpty() ? "the first row" : "row " + row)));
     }
     return served(table, rows.get(0));
   }
