@@ -10,9 +10,9 @@ import org.stele.core.time.Clock;
  * The attempts of one operation. Used by one thread at a time.
  *
  * <p>What it throws names operation, server, number of attempts and the last cause. Its code is
- * that of the last failure, with two exceptions: of a change, one of whose attempts may have been
- * done, it is UNKNOWN_OUTCOME; and it is DEADLINE_EXCEEDED if only the end of its time kept it from
- * going on.
+ * that of the last failure, with three exceptions: of a change, one of whose attempts may have been
+ * done, it is UNKNOWN_OUTCOME; it is DEADLINE_EXCEEDED if only the end of its time kept it from
+ * going on, and BUSY if only the spent retry budget did.
  */
 public final class Attempts {
   /** A deadline is kept while more than this share of an attempt's time is left. */
@@ -120,7 +120,7 @@ public final class Attempts {
               + " ms that it proposes to wait");
     }
     if (!policy.mayRetry()) {
-      throw end(failure, failure.code(), ", and the retry budget of this client is spent");
+      throw end(failure, ErrorCode.BUSY, ", and the retry budget of this client is spent");
     }
     return policy.waitNanos(attempt++ - 1, failure.retryAfterMillis(), left);
   }

@@ -227,15 +227,16 @@ class RetryPolicyTest {
   }
 
   @Test
-  void spentBudgetGivesTheLastErrorToTheCaller() {
+  void spentBudgetGivesBusyAndTheLastErrorToTheCaller() {
     RetryPolicy policy = policy(0.2, 10, 5);
     Attempts attempts = begin(policy, false, Duration.ofHours(1));
     for (int i = 0; i < 5; i++) {
       attempts.failed(refused());
     }
     SteleException e = assertThrows(SteleException.class, () -> attempts.failed(refused()));
-    assertEquals(ErrorCode.UNAVAILABLE, e.code());
-    assertTrue(e.getMessage().contains("retry budget"), e.getMessage());
+    assertEquals(ErrorCode.BUSY, e.code());
+    assertTrue(e.getMessage().contains("connection refused"), e.getMessage());
+    assertTrue(e.getMessage().contains("retry budget of this client is spent"), e.getMessage());
 
     clock.advance(Duration.ofMillis(300)); // three by the floor
     Attempts more = begin(policy, false, Duration.ofHours(1));
