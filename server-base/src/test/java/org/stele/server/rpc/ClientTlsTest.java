@@ -30,6 +30,7 @@ import org.stele.client.rpc.ServerCalls;
 import org.stele.core.data.Bytes;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.net.TestCertificates;
+import org.stele.core.net.TestTls;
 import org.stele.core.net.TlsContext;
 import org.stele.core.net.TlsOptions;
 import org.stele.core.time.Clock;
@@ -74,7 +75,7 @@ class ClientTlsTest {
   }
 
   private TlsOptions trusting() {
-    return TlsOptions.defaults().withTrust(TestTls.file("trust.pem"));
+    return TestTls.shared().clientOptions();
   }
 
   private TlsOptions as(TestCertificates.Identity identity) {
@@ -151,10 +152,10 @@ class ClientTlsTest {
   void aClientShowsItsCertificate() throws Exception {
     EndpointFixture endpoint = start("rpc.tls.client.certificates", "required");
     String address = address(endpoint, "localhost");
-    ServerCalls calls = client(as(TestTls.authority().issue("ada", "client")));
+    ServerCalls calls = client(as(TestTls.shared().authority().issue("ada", "client")));
     assertEquals("x", calls.ping(address, Bytes.of("x"), 1, inTime()).toUtf8());
     assertDenied(failure(client(trusting()), address), address, "alert");
-    TestCertificates.Identity expired = TestTls.authority().issueExpired("ada", "client");
+    TestCertificates.Identity expired = TestTls.shared().authority().issueExpired("ada", "client");
     assertDenied(failure(client(as(expired)), address), address, "alert");
     TestCertificates.Identity foreign = new TestCertificates("test authority").issue("ada", "c");
     assertDenied(failure(client(as(foreign)), address), address, "alert");
@@ -166,8 +167,10 @@ class ClientTlsTest {
     TestCertificates foreign = new TestCertificates("another authority");
     assertServerDenied(foreign.issue("server", "localhost"), "unable to find valid certification");
     assertServerDenied(
-        TestTls.authority().issue("server", "other.example"), "No subject alternative DNS name");
-    assertServerDenied(TestTls.authority().issueExpired("server", "localhost"), "NotAfter");
+        TestTls.shared().authority().issue("server", "other.example"),
+        "No subject alternative DNS name");
+    assertServerDenied(
+        TestTls.shared().authority().issueExpired("server", "localhost"), "NotAfter");
   }
 
   private void assertServerDenied(TestCertificates.Identity identity, String reason)
@@ -185,7 +188,8 @@ class ClientTlsTest {
 
   @Test
   void anExpiredCertificateIsRefusedEvenIfItIsItselfTrusted() throws Exception {
-    TestCertificates.Identity expired = TestTls.authority().issueExpired("server", "localhost");
+    TestCertificates.Identity expired =
+        TestTls.shared().authority().issueExpired("server", "localhost");
     EndpointFixture endpoint =
         start(
             "rpc.tls.certificate",

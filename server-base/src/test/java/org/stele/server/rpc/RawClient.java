@@ -13,6 +13,7 @@ import org.apache.thrift.TApplicationException;
 import org.apache.thrift.TBase;
 import org.apache.thrift.TException;
 import org.stele.core.data.ByteWriter;
+import org.stele.core.net.TestTls;
 import org.stele.core.wire.CallHeader;
 import org.stele.core.wire.MessageHeader;
 import org.stele.core.wire.ReplyHeader;
@@ -62,7 +63,7 @@ final class RawClient implements AutoCloseable {
     network.setTcpNoDelay(true);
     network.setSoTimeout(TIMEOUT_MILLIS);
     network.connect(address, TIMEOUT_MILLIS);
-    socket = EndpointFixture.kind.isEncrypted() ? TestTls.over(network, null) : network;
+    socket = EndpointFixture.kind.isEncrypted() ? TestTls.shared().over(network, null) : network;
     in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), 64 << 10));
   }
 

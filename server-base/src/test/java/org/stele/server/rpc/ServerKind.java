@@ -1,6 +1,8 @@
 package org.stele.server.rpc;
 
+import java.util.HashMap;
 import java.util.Map;
+import org.stele.core.net.TestTls;
 
 /**
  * The ways of serving that must behave alike. {@code custom_hs_ha} is the threaded selector with
@@ -26,8 +28,15 @@ enum ServerKind {
       case THREADED_SELECTOR ->
           Map.of("rpc.server.type", "threaded_selector", "rpc.selectors", "2");
       case THREADPOOL -> Map.of("rpc.server.type", "threadpool");
-      case SSL -> TestTls.settings("ssl");
-      case THREADPOOL_WITH_TLS -> TestTls.settings("threadpool");
+      case SSL -> encrypted("ssl");
+      case THREADPOOL_WITH_TLS -> encrypted("threadpool");
     };
+  }
+
+  private static Map<String, String> encrypted(String serverType) {
+    Map<String, String> settings = new HashMap<>(TestTls.shared().serverSettings());
+    settings.put("rpc.server.type", serverType);
+    settings.put("rpc.selectors", "2");
+    return settings;
   }
 }

@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.stele.core.net.TestCertificates;
+import org.stele.core.net.TestTls;
 import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 import org.stele.core.time.ManualClock;
@@ -122,7 +123,7 @@ class TlsTest {
   void aCallInTheSegmentOfTheLastHandshakeMessageIsAnswered() throws Exception {
     try (EndpointFixture endpoint = start();
         Socket network = network(endpoint)) {
-      SSLEngine engine = TestTls.context(null).createSSLEngine("localhost", 1);
+      SSLEngine engine = TestTls.shared().context(null).createSSLEngine("localhost", 1);
       engine.setUseClientMode(true);
       engine.beginHandshake();
       RawClient frames = unconnectedFrames();
@@ -245,7 +246,7 @@ class TlsTest {
     EndpointFixture.kind =
         kind == ServerKind.SSL ? ServerKind.THREADED_SELECTOR : ServerKind.THREADPOOL;
     try (EndpointFixture endpoint = new EndpointFixture(Clock.system());
-        SSLSocket client = TestTls.over(network(endpoint), null)) {
+        SSLSocket client = TestTls.shared().over(network(endpoint), null)) {
       SSLException e = assertThrows(SSLException.class, client::startHandshake);
       assertTrue(e.getMessage().contains("Unsupported or unrecognized SSL message"), e.toString());
       endpoint.await("rpc.connections", 0);
@@ -292,7 +293,7 @@ class TlsTest {
       for (String version : List.of("TLSv1.3", "TLSv1.2")) {
         long failures = endpoint.count("rpc.tls.handshake.failures");
         RawClient frames = unconnectedFrames();
-        try (SSLSocket socket = TestTls.over(network(endpoint), identity(certificate))) {
+        try (SSLSocket socket = TestTls.shared().over(network(endpoint), identity(certificate))) {
           socket.setEnabledProtocols(new String[] {version});
           byte[] call =
               frames
@@ -321,8 +322,8 @@ class TlsTest {
 
   private static TestCertificates.@Nullable Identity identity(String which) {
     return switch (which) {
-      case "good" -> TestTls.authority().issue("ada", "client");
-      case "expired" -> TestTls.authority().issueExpired("ada", "client");
+      case "good" -> TestTls.shared().authority().issue("ada", "client");
+      case "expired" -> TestTls.shared().authority().issueExpired("ada", "client");
       case "foreign" -> new TestCertificates("test authority").issue("ada", "client");
       default -> null;
     };
@@ -332,7 +333,7 @@ class TlsTest {
   void handlersSeeTheNameInTheCertificate() throws Exception {
     try (EndpointFixture endpoint = start("rpc.tls.client.certificates", "required")) {
       RawClient frames = unconnectedFrames();
-      try (SSLSocket socket = TestTls.over(network(endpoint), identity("good"))) {
+      try (SSLSocket socket = TestTls.shared().over(network(endpoint), identity("good"))) {
         socket
             .getOutputStream()
             .write(
@@ -372,16 +373,20 @@ class TlsTest {
   void filesThatCannotBeUsedAreNamed() throws Exception {
     Path open =
         TestCertificates.write(
-            temp.resolve("open.key"), Files.readAllBytes(TestTls.file("server.key")));
+            temp.resolve("open.key"), Files.readAllBytes(TestTls.shared().file("server.key")));
     Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rw-r--r--"));
     Path empty = TestCertificates.write(temp.resolve("empty.pem"), new byte[0]);
     Path other =
-        TestTls.authority().issue("other", "localhost").writeKey(temp.resolve("other.key"));
+        TestTls.shared()
+            .authority()
+            .issue("other", "localhost")
+            .writeKey(temp.resolve("other.key"));
     Path secret =
         TestCertificates.write(
             temp.resolve("password"), "wrong\n".getBytes(StandardCharsets.UTF_8));
     Path store =
-        TestTls.authority()
+        TestTls.shared()
+            .authority()
             .issue("p12", "localhost")
             .writePkcs12(temp.resolve("server.p12"), "right", true);
     assertRefused("open.key can be read by all users", "rpc.tls.key", open.toString());
@@ -409,11 +414,15 @@ class TlsTest {
   @Test
   void certificatesMayBeInPkcs12Files() throws Exception {
     Path store =
-        TestTls.authority()
+        TestTls.shared()
+            .authority()
             .issue("p12", "localhost")
             .writePkcs12(temp.resolve("server.p12"), "right", true);
     Path trust =
-        TestTls.authority().authority().writePkcs12(temp.resolve("trust.p12"), "right", false);
+        TestTls.shared()
+            .authority()
+            .authority()
+            .writePkcs12(temp.resolve("trust.p12"), "right", false);
     Path password =
         TestCertificates.write(
             temp.resolve("password"), "right\n".getBytes(StandardCharsets.UTF_8));

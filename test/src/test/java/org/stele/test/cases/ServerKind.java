@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.stele.client.ClientOptions;
+import org.stele.core.net.TestTls;
 import org.stele.test.check.TestForm;
 import org.stele.test.net.RawSocket;
 import org.stele.test.process.Serving;
@@ -52,7 +53,7 @@ enum ServerKind {
       TestTls tls = TestTls.shared();
       settings.putAll(tls.serverSettings());
       options = options.withTls(tls.clientOptions());
-      RawSocket.encryptWith(tls.context().getSocketFactory());
+      RawSocket.encryptWith(tls.context(tls.client()).getSocketFactory());
     } else {
       RawSocket.encryptWith(null);
     }

@@ -23,6 +23,7 @@ import org.stele.core.data.Mutation;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
 import org.stele.core.net.TestCertificates;
+import org.stele.core.net.TestTls;
 import org.stele.core.net.TlsOptions;
 import org.stele.test.check.Conditions;
 import org.stele.test.check.TestForm;
@@ -57,7 +58,7 @@ class TlsIT {
     settings.put("rpc.tls.client.certificates", "required");
     TlsOptions ada = tls.clientOptions("ada", tls.authority().issue("ada", "client"));
     Serving.use(new Serving(settings, ClientOptions.defaults().withTls(ada)));
-    RawSocket.encryptWith(tls.context().getSocketFactory());
+    RawSocket.encryptWith(tls.context(tls.client()).getSocketFactory());
     return StandaloneServer.started(directory.resolve("data"), Map.of());
   }
 
@@ -135,7 +136,7 @@ class TlsIT {
         socket.close();
       }
       healthy.assertUndisturbed();
-      RawSocket.encryptWith(tls.context().getSocketFactory());
+      RawSocket.encryptWith(tls.context(tls.client()).getSocketFactory());
     }
   }
 
