@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.stele.client.location.Location;
 import org.stele.client.retry.AttemptException;
 import org.stele.client.retry.Attempts;
+import org.stele.client.retry.RetryPolicy;
 import org.stele.client.rpc.Answer;
 import org.stele.client.rpc.CallLimits;
 import org.stele.core.data.Bytes;
@@ -16,12 +17,14 @@ import org.stele.core.error.SteleException;
  * An operation on the tablet of a row whose caller does not wait: the same attempts and rules as
  * those of {@link ClientCore#run}, each step begun by the end of the one before. One step runs at a
  * time, on the caller's thread (the first attempt at a known location), a connection's (answers),
- * or one of {@link ClientThreads}.
+ * or one of {@link ClientThreads}. Whatever a step throws ends the operation: its future never
+ * stays open.
  */
 final class AsyncOperation<R> {
   private final ClientCore core;
   private final Bytes row;
   private final Send<R> send;
+  private final RetryPolicy.Operation operation;
   private final Attempts attempts;
   private final TableFreshness freshness;
   private final CompletableFuture<R> future = new CompletableFuture<>();
@@ -31,14 +34,41 @@ final class AsyncOperation<R> {
     this.core = core;
     this.row = row;
     this.send = send;
+    this.operation = () -> TabletRouter.describe(what, table, row);
     this.freshness = new TableFreshness(core.locations(), table);
-    this.attempts =
-        core.retry()
-            .begin(() -> TabletRouter.describe(what, table, row), changes, core.deadlineFromNow());
+    this.attempts = core.retry().begin(operation, changes, core.deadlineFromNow());
   }
 
   /** Makes the first attempt; the future is completed by a thread of the client. */
   CompletableFuture<R> start() {
+    if (core.threads().isBehind()) {
+      return CompletableFuture.failedFuture(rejected());
+    }
+    step(this::begin);
+    return future;
+  }
+
+  /** Runs a step; what it throws ends the operation. */
+  private void step(Runnable step) {
+    if (future.isDone()) {
+      return;
+    }
+    try {
+      step.run();
+    } catch (RejectedExecutionException e) {
+      end(rejected());
+    } catch (RuntimeException | Error e) {
+      end(
+          e instanceof SteleException known
+              ? known
+              : new SteleException(
+                  attempts.isOutcomeUnknown() ? ErrorCode.UNKNOWN_OUTCOME : ErrorCode.INTERNAL,
+                  operation.describe() + " failed: " + e,
+                  e));
+    }
+  }
+
+  private void begin() {
     String tableId = core.locations().cachedTableId(freshness.table());
     Location location = tableId == null ? null : core.locations().cached(tableId, row);
     if (location != null) {
@@ -46,21 +76,15 @@ final class AsyncOperation<R> {
     } else {
       locateInBackground();
     }
-    return future;
   }
 
   private void locateInBackground() {
-    try {
-      core.threads().work(this::locateAndAttempt);
-    } catch (RejectedExecutionException e) {
-      end(rejected());
-    }
+    core.threads().work(() -> step(this::locateAndAttempt));
   }
 
   private void locateAndAttempt() {
     if (core.isClosed()) {
-      end(rejected());
-      return;
+      throw rejected();
     }
     CallLimits limits = core.limits(attempts);
     Location location;
@@ -71,11 +95,7 @@ final class AsyncOperation<R> {
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      end(rejected());
-      return;
-    } catch (RuntimeException e) {
-      end(e);
-      return;
+      throw rejected();
     }
     attempt(location);
   }
@@ -95,7 +115,7 @@ final class AsyncOperation<R> {
 
           @Override
           public void failed(AttemptException failure) {
-            AsyncOperation.this.failed(location, failure);
+            step(() -> AsyncOperation.this.failed(location, failure));
           }
         });
   }
@@ -103,22 +123,16 @@ final class AsyncOperation<R> {
   private void failed(@Nullable Location location, AttemptException failure) {
     AttemptException named = TableFreshness.at(location, failure);
     if (core.isClosed()) {
-      end(core.closedException(attempts.isOutcomeUnknown() || failure.isOutcomeUnknown()));
-      return;
+      throw core.closedException(attempts.isOutcomeUnknown() || failure.isOutcomeUnknown());
     }
     if (freshness.handled(location, failure)) {
       attempts.again(named);
       locateInBackground();
       return;
     }
-    try {
-      core.threads()
-          .workAfter(attempts.failed(named), this::locateAndAttempt, () -> end(rejected()));
-    } catch (SteleException e) {
-      end(e);
-    } catch (RejectedExecutionException e) {
-      end(rejected());
-    }
+    core.threads()
+        .workAfter(
+            attempts.failed(named), () -> step(this::locateAndAttempt), () -> end(rejected()));
   }
 
   /** Why no thread takes the next step. */
@@ -130,7 +144,7 @@ final class AsyncOperation<R> {
             "too many asynchronous operations wait in this client");
   }
 
-  private void end(RuntimeException failure) {
+  private void end(SteleException failure) {
     core.threads().complete(() -> future.completeExceptionally(failure));
   }
 

@@ -2,8 +2,11 @@ package org.stele.client;
 
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,6 +15,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +23,19 @@ import org.jspecify.annotations.Nullable;
  * stele-client-done-N} complete futures, {@code stele-client-work-N} do what waits (locating
  * tablets for asynchronous calls, fetching the next batch of scans), {@code stele-client-timer}
  * begins attempts after their wait. Thread-safe.
+ *
+ * <p>What the application hung on a future runs on the threads {@code done} and on no other, so
+ * that whatever it does holds up no connection, no attempt and no locating. If it waits there for
+ * another future, a thread more takes its place.
  */
 final class ClientThreads implements AutoCloseable {
   private static final int DONE_THREADS = 2;
+  private static final int MAX_DONE_THREADS = 64;
   private static final int WORK_THREADS = 16;
   private static final int QUEUED = 1 << 16;
   private static final int IDLE_SECONDS = 10;
 
-  private final ThreadPoolExecutor done = pool("stele-client-done-", DONE_THREADS);
+  private final ForkJoinPool done = donePool();
   private final ThreadPoolExecutor work = pool("stele-client-work-", WORK_THREADS);
   private final ScheduledExecutorService timer =
       Executors.newSingleThreadScheduledExecutor(
@@ -59,13 +68,41 @@ final class ClientThreads implements AutoCloseable {
     return pool;
   }
 
-  /** Runs what completes a future; on this thread if the client is closed or the queue is full. */
+  private static ForkJoinPool donePool() {
+    AtomicInteger number = new AtomicInteger();
+    return new ForkJoinPool(
+        DONE_THREADS,
+        pool -> {
+          ForkJoinWorkerThread thread =
+              ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+          thread.setName("stele-client-done-" + number.getAndIncrement());
+          return thread;
+        },
+        null,
+        true, // first come, first served
+        DONE_THREADS,
+        MAX_DONE_THREADS,
+        DONE_THREADS,
+        pool -> true, // more threads that wait are not replaced
+        IDLE_SECONDS,
+        TimeUnit.SECONDS);
+  }
+
+  /**
+   * Runs what completes a future, which may be run twice; on this thread only if the client is
+   * closed or no thread can be started.
+   */
   void complete(Runnable completion) {
     try {
       done.execute(completion);
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | Error e) {
       completion.run();
     }
+  }
+
+  /** Whether the application is so far behind with its futures that it should begin no more. */
+  boolean isBehind() {
+    return done.getQueuedSubmissionCount() >= QUEUED;
   }
 
   /**
@@ -75,6 +112,25 @@ final class ClientThreads implements AutoCloseable {
    */
   void work(Runnable task) {
     work.execute(task);
+  }
+
+  /** As {@link #work}, with a result; what the task or the start of a thread throws fails it. */
+  <T> CompletableFuture<T> supply(Supplier<T> task) {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    try {
+      work(
+          () -> {
+            try {
+              T value = task.get();
+              complete(() -> result.complete(value));
+            } catch (RuntimeException | Error e) {
+              complete(() -> result.completeExceptionally(e));
+            }
+          });
+    } catch (RuntimeException | Error e) {
+      complete(() -> result.completeExceptionally(e));
+    }
+    return result;
   }
 
   /**
@@ -91,7 +147,7 @@ final class ClientThreads implements AutoCloseable {
               try {
                 work.execute(task);
                 delayed.remove(rejected);
-              } catch (RejectedExecutionException e) {
+              } catch (RejectedExecutionException | Error e) { // also: no thread can be started
                 reject(rejected);
               }
             },

@@ -32,7 +32,7 @@ final class Lookups {
             false,
             (location, tableId, limits) ->
                 core.tabletCalls().lookup(location.address(), tableId, row, columns, limits));
-    return row(table, row, columns, answer);
+    return answer.more() ? scan(table, row, columns) : new Row(row, answer.cells());
   }
 
   CompletableFuture<Row> lookupAsync(String table, Bytes row, List<Column> columns) {
@@ -47,11 +47,13 @@ final class Lookups {
             (location, tableId, limits, answer) ->
                 core.tabletCalls()
                     .lookupAsync(location.address(), tableId, row, columns, limits, answer));
-    return operation.start().thenApply(answer -> row(table, row, columns, answer));
-  }
-
-  private Row row(String table, Bytes row, List<Column> columns, LookupAnswer answer) {
-    return answer.more() ? scan(table, row, columns) : new Row(row, answer.cells());
+    return operation
+        .start()
+        .thenCompose(
+            answer ->
+                answer.more()
+                    ? core.threads().supply(() -> scan(table, row, columns))
+                    : CompletableFuture.completedFuture(new Row(row, answer.cells())));
   }
 
   private Row scan(String table, Bytes row, List<Column> columns) {

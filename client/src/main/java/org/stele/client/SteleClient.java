@@ -105,7 +105,12 @@ public final class SteleClient implements AutoCloseable {
 
   /**
    * As {@link #lookup(String, Bytes, List)}, without waiting. The future fails with the exception
-   * that the other throws. What depends on it runs on a thread of the client and should not block.
+   * that the other throws, and with BUSY at once while 65,536 completed futures wait to be told.
+   *
+   * <p>What depends on the future runs on one of two threads that complete all futures of the
+   * client: whatever takes long there holds up other futures, though no connection and no
+   * synchronous call. It may wait for another future; for all else that waits use the methods that
+   * end in Async, with an executor of your own.
    */
   public CompletableFuture<Row> lookupAsync(String table, Bytes row, List<Column> columns) {
     return lookups.lookupAsync(table, row, columns);
@@ -137,8 +142,8 @@ public final class SteleClient implements AutoCloseable {
   }
 
   /**
-   * As {@link #write}, without waiting. What depends on the future runs on a thread of the client
-   * and should not block.
+   * As {@link #write}, without waiting; what depends on the future runs as with {@link
+   * #lookupAsync(String, Bytes, List)}.
    */
   public CompletableFuture<Void> writeAsync(String table, Mutation mutation) {
     return writes.writeAsync(table, mutation);

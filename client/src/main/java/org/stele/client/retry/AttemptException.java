@@ -73,6 +73,23 @@ public final class AttemptException extends RuntimeException {
         server, ErrorCode.DEADLINE_EXCEEDED, message, null, 0, true, true, true);
   }
 
+  /**
+   * This client failed in itself: it lacks memory or threads, or has a fault.
+   *
+   * @param maybeSent whether the server may have the call
+   */
+  public static AttemptException failedHere(String server, Throwable cause, boolean maybeSent) {
+    return new AttemptException(
+        server,
+        ErrorCode.INTERNAL,
+        "the client itself failed: " + cause,
+        cause,
+        0,
+        maybeSent,
+        false,
+        false);
+  }
+
   /** Too much is under way in this process already. */
   public static AttemptException busyHere(String server, String message) {
     return new AttemptException(server, ErrorCode.BUSY, message, null, 0, false, true, false);

@@ -70,8 +70,9 @@ final class CallTable {
 
   private int newPlace() {
     if (used == places.length) {
-      places = Arrays.copyOf(places, used * 2);
+      @Nullable PendingCall[] morePlaces = Arrays.copyOf(places, used * 2);
       free = Arrays.copyOf(free, used * 2);
+      places = morePlaces;
     }
     return used++;
   }

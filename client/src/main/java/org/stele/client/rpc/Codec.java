@@ -38,18 +38,23 @@ final class Codec {
    * Encodes a call for a connection, whose clock its deadline is on.
    *
    * @return the frame with its length in front, valid until the next call of this
-   * @throws AttemptException TOO_LARGE if the server does not take such a frame
+   * @throws AttemptException TOO_LARGE if the server does not take such a frame; BAD_REQUEST if the
+   *     arguments cannot be encoded
    */
   <A> ByteWriter encode(
       Connection connection, String server, Method<A, ?> method, A arguments, CallLimits limits) {
     frame.clear();
     frame.writeInt(0);
-    encodeHeader(connection.serverClock(), limits);
     try {
+      encodeHeader(connection.serverClock(), limits);
       method.encodeCall(frame, arguments, tools);
-    } catch (TException e) {
-      throw new IllegalArgumentException(
-          "cannot encode a call of " + method.name() + ": " + e.getMessage(), e);
+    } catch (TException | IllegalArgumentException e) {
+      throw AttemptException.replied(
+          server,
+          new SteleException(
+              ErrorCode.BAD_REQUEST,
+              "a call of " + method.name() + " cannot be encoded: " + e.getMessage(),
+              e));
     }
     int length = frame.length() - Integer.BYTES;
     if (length > connection.maxFrameBytes()) {
@@ -101,7 +106,9 @@ final class Codec {
         throw new MalformedBytesException("a reply to " + message.name() + " for " + method.name());
       }
       return method.decodeResult(server, reply, message, tools);
-    } catch (TException | MalformedBytesException | IllegalArgumentException e) {
+    } catch (AttemptException e) {
+      throw e;
+    } catch (TException | RuntimeException e) {
       throw AttemptException.lost(
           server, "the reply to " + method.name() + " makes no sense: " + e.getMessage(), e);
     }

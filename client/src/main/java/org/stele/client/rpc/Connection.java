@@ -113,13 +113,24 @@ final class Connection {
     } finally {
       lock.unlock();
     }
-    receiver.receive(false);
-    stopReading();
+    try {
+      receiver.receive(false);
+    } finally {
+      stopReading();
+    }
   }
 
-  /** No new calls; closed when no call is under way. */
-  void retire() {
-    life.retire();
+  /** Whether it has no call, and had no reply for so long. */
+  boolean isUnusedFor(long nanos) {
+    if (!serverClock.isSilentFor(nanos)) {
+      return false;
+    }
+    lock.lock();
+    try {
+      return calls.size() == 0;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Fails all calls under way. Idempotent; any thread. */
@@ -146,7 +157,7 @@ final class Connection {
     try {
       requireRoomLocked(length);
       calls.add(call);
-      sender.appendLocked(frame, length, call.id);
+      appendLocked(call, frame, length);
       writes = sender.takeRoleLocked();
       reads = reading.takeLocked();
       others = calls.size() > 1;
@@ -164,18 +175,20 @@ final class Connection {
 
   /**
    * Sends a frame; the listener hears of the reply or the failure, from a thread of the client or,
-   * if the connection is closed already, before this returns.
+   * if the call cannot begin, before this returns. Throws nothing.
    */
   void callAsync(byte[] frame, int length, long deadlineNanos, PendingCall.Listener listener) {
-    boolean writes;
-    boolean others;
+    PendingCall call = PendingCall.listening(listener, deadlineNanos);
+    boolean begun = false;
+    boolean writes = false;
+    boolean others = false;
     try {
       lock.lock();
       try {
         requireRoomLocked(length);
-        PendingCall call = PendingCall.listening(listener, deadlineNanos);
         boolean soonest = calls.addAsync(call);
-        sender.appendLocked(frame, length, call.id);
+        appendLocked(call, frame, length);
+        begun = true;
         if (soonest || !reading.isIoLocked()) {
           reading.wantIoLocked();
         }
@@ -185,11 +198,30 @@ final class Connection {
         lock.unlock();
       }
     } catch (AttemptException e) {
-      listener.failed(e);
-      return;
+      call.fail(e);
+    } catch (RuntimeException | Error e) {
+      if (begun) { // nobody would read
+        life.lost("its I/O thread cannot start: " + e, e);
+      } else {
+        call.fail(AttemptException.failedHere(server, e, false));
+      }
     }
     if (writes) {
       sender.writeWaiting(others);
+    }
+  }
+
+  /** Appends the frame of a call that was added, or takes the call out. */
+  @GuardedBy("lock")
+  private void appendLocked(PendingCall call, byte[] frame, int length) {
+    boolean appended = false;
+    try {
+      sender.appendLocked(frame, length, call.id);
+      appended = true;
+    } finally {
+      if (!appended) {
+        calls.take(call.id);
+      }
     }
   }
 
@@ -226,11 +258,15 @@ final class Connection {
   }
 
   private void stopReading() {
-    lock.lock();
     try {
-      reading.giveUpLocked(calls.size() > 0 || sender.isLeftLocked());
-    } finally {
-      lock.unlock();
+      lock.lock();
+      try {
+        reading.giveUpLocked(calls.size() > 0 || sender.isLeftLocked());
+      } finally {
+        lock.unlock();
+      }
+    } catch (RuntimeException | Error e) { // nobody would read
+      life.lost("its I/O thread cannot start: " + e, e);
     }
     life.closeIfRetiredAndIdle();
   }
@@ -269,8 +305,13 @@ final class Connection {
       life.closeIfRetiredAndIdle();
       return true;
     }
+    boolean interrupted = false;
     while (!call.isDone()) {
-      Thread.onSpinWait(); // whoever took it is about to set the outcome
+      LockSupport.park(this); // whoever took it hands it out, after others perhaps
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
     }
     return false;
   }

@@ -3,9 +3,12 @@ package org.stele.client.rpc;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -28,10 +31,14 @@ final class Connector {
   private final RpcOptions options;
   private final Clock clock;
   private final NameResolver names;
-  private final ExecutorService resolving;
+  private final Executor resolving;
   private final ThreadFactory ioThreads;
   private final Supplier<String> instanceId;
   private final AtomicInteger numbers = new AtomicInteger();
+
+  /** Names that are being resolved: a thread for each, which cannot be called back. */
+  private final ConcurrentHashMap<String, Future<InetAddress>> resolutions =
+      new ConcurrentHashMap<>();
 
   /**
    * @param resolving runs name resolution, which cannot be given a timeout
@@ -41,7 +48,7 @@ final class Connector {
       RpcOptions options,
       Clock clock,
       NameResolver names,
-      ExecutorService resolving,
+      Executor resolving,
       ThreadFactory ioThreads,
       Supplier<String> instanceId) {
     this.options = options;
@@ -94,23 +101,45 @@ final class Connector {
     }
   }
 
+  /** Asks anew, or waits for the answer if the same name is asked for at the moment. */
   private InetAddress resolve(ServerAddress address, long endNanos) throws InterruptedException {
     String server = address.toString();
-    Future<InetAddress> answer;
     try {
-      answer = resolving.submit(() -> names.resolve(address.host()));
+      return resolution(address.host())
+          .get(Math.max(0, endNanos - clock.nanos()), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException e) {
       throw AttemptException.notSent(server, "the client is closed", e);
-    }
-    try {
-      return answer.get(Math.max(0, endNanos - clock.nanos()), TimeUnit.NANOSECONDS);
+    } catch (CancellationException e) { // no thread could be started for it
+      throw AttemptException.notSent(server, "name " + address.host() + " not resolved", e);
     } catch (ExecutionException e) {
       throw AttemptException.notSent(
           server, "name " + address.host() + " is not known: " + e.getCause(), e.getCause());
     } catch (TimeoutException e) {
-      answer.cancel(true);
       throw AttemptException.notSent(server, "name " + address.host() + " not resolved in time", e);
     }
+  }
+
+  private Future<InetAddress> resolution(String host) {
+    FutureTask<InetAddress> begun = new FutureTask<>(() -> names.resolve(host));
+    Future<InetAddress> underWay = resolutions.putIfAbsent(host, begun);
+    if (underWay != null) {
+      return underWay;
+    }
+    boolean started = false;
+    try {
+      resolving.execute(
+          () -> {
+            begun.run();
+            resolutions.remove(host, begun);
+          });
+      started = true;
+    } finally {
+      if (!started) {
+        resolutions.remove(host, begun);
+        begun.cancel(false);
+      }
+    }
+    return begun;
   }
 
   /** Waits while a connection is made, up to the time that there is for it. */

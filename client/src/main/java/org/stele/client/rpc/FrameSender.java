@@ -95,7 +95,7 @@ final class FrameSender {
           return;
         }
       }
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | Error e) { // also: the I/O thread cannot start
       life.lost("writing failed: " + e, e);
     }
   }

@@ -45,7 +45,7 @@ final class IoLoop {
     this.life = life;
   }
 
-  /** Until the connection is closed. */
+  /** Until the connection is closed. What it throws closes the connection and fails its calls. */
   void run() {
     try {
       while (reading.awaitIoTurn()) {
@@ -53,8 +53,8 @@ final class IoLoop {
           // until no call is left
         }
       }
-    } finally {
-      life.close(AttemptException.lost(server, "its I/O thread ended", null));
+    } catch (RuntimeException | Error e) {
+      life.lost("its I/O thread failed: " + e, e);
     }
   }
 

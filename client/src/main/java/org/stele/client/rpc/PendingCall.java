@@ -53,18 +53,28 @@ final class PendingCall {
     end(failure);
   }
 
+  /** Whatever happens, the calls behind this one get their outcome too. */
   private void end(Object result) {
     if (listener != null) {
-      if (result instanceof byte[] frame) {
-        listener.replied(frame);
-      } else {
-        listener.failed((AttemptException) result);
-      }
+      tell(listener, result);
       return;
     }
     outcome = result;
     if (waiter != Thread.currentThread()) {
       LockSupport.unpark(waiter);
+    }
+  }
+
+  private static void tell(Listener listener, Object result) {
+    try {
+      if (result instanceof byte[] frame) {
+        listener.replied(frame);
+      } else {
+        listener.failed((AttemptException) result);
+      }
+    } catch (RuntimeException | Error e) { // other calls wait for this thread
+      Thread thread = Thread.currentThread();
+      thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
     }
   }
 
@@ -80,7 +90,10 @@ final class PendingCall {
     throw new IllegalStateException("the call is not done");
   }
 
-  /** Hears of the end of an asynchronous call, on a connection's thread: must not block. */
+  /**
+   * Hears of the end of an asynchronous call, on a thread that serves other calls too: must not
+   * block. What it throws is reported as uncaught and otherwise without effect.
+   */
   interface Listener {
     void replied(byte[] frame);
 

@@ -48,7 +48,7 @@ final class ReadingRole {
   }
 
   /**
-   * By whoever has the role.
+   * By whoever has the role; throws as {@link #wantIoLocked} does, with the role given up.
    *
    * @param more whether the I/O thread is to go on
    */
@@ -69,7 +69,11 @@ final class ReadingRole {
     return holder == Holder.IO;
   }
 
-  /** Has the I/O thread take the role, or look again at what there is to do. */
+  /**
+   * Has the I/O thread take the role, or look again at what there is to do. Throws whatever the
+   * start of the thread throws (there may be no memory for it): then nobody reads, and the caller
+   * closes the connection.
+   */
   void wantIoLocked() {
     if (ended) {
       return;
@@ -81,13 +85,14 @@ final class ReadingRole {
         socket.wakeUp();
       }
       case NOBODY -> {
-        holder = Holder.IO;
         if (ioThread == null) {
-          ioThread = newIoThread.get();
-          ioThread.start();
+          Thread thread = newIoThread.get();
+          thread.start(); // waits for the lock
+          ioThread = thread;
         } else {
           ioTurn.signal();
         }
+        holder = Holder.IO;
       }
     }
   }

@@ -64,7 +64,8 @@ final class ReplyReceiver {
   }
 
   /**
-   * Reads what is there, without waiting, and hands the replies out.
+   * Reads what is there, without waiting, and hands the replies out. Any failure closes the
+   * connection.
    *
    * @param holds new frames are to wait while several replies are handed out
    * @return how many replies came
@@ -82,7 +83,7 @@ final class ReplyReceiver {
       return 0;
     } catch (RuntimeException | Error e) {
       life.lost("reading failed: " + e, e);
-      throw e;
+      return 0;
     } finally {
       frames.clear();
     }

@@ -3,8 +3,8 @@ package org.stele.client.rpc;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.stele.client.retry.AttemptException;
@@ -16,12 +16,15 @@ import org.stele.core.time.Clock;
  * for {@link org.stele.client.retry.RetryPolicy} to say. Thread-safe.
  *
  * <p>Threads: {@code stele-client-io-N} per connection that more than one caller uses at a time;
- * {@code stele-client-connect-N} while names are resolved, or connections for asynchronous calls
- * made.
+ * {@code stele-client-connect-N} while names are resolved (one per name), or connections for
+ * asynchronous calls made (one per connection, however many calls wait for it).
  */
 public final class RpcClient implements AutoCloseable {
   /** Of connections for one call, as long as nothing of it was sent. */
   private static final int MAX_TRIES = 3;
+
+  /** Servers not used for so long, which may be gone, are dropped when another is added. */
+  private static final long UNUSED_NANOS = TimeUnit.MINUTES.toNanos(5);
 
   private final RpcOptions options;
   private final Clock clock;
@@ -84,106 +87,38 @@ public final class RpcClient implements AutoCloseable {
       } finally {
         codec.release();
       }
-      return decode(codec, connection, server, method, reply);
-    }
-  }
-
-  private static <R> R decode(
-      Codec codec, Connection connection, String server, Method<?, R> method, byte[] reply) {
-    try {
-      return codec.decode(server, method, reply);
-    } catch (AttemptException e) {
-      if (e.reply() == null) {
-        connection.close(e); // it broke the protocol
+      try {
+        return codec.decode(server, method, reply);
+      } catch (AttemptException e) {
+        if (e.reply() == null) {
+          connection.close(e); // it broke the protocol
+        }
+        throw e;
       }
-      throw e;
     }
   }
 
   /**
    * Calls without waiting; {@code answer} hears of the answer on a thread of the client, or on this
-   * one.
+   * one. Throws nothing: the answer hears of every failure.
    */
   <A, R> void callAsync(
       String server, Method<A, R> method, A arguments, CallLimits limits, Answer<R> answer) {
+    AsyncCall<A, R> call = new AsyncCall<>(codecs, server, method, arguments, limits, answer);
+    Connection connection;
     try {
       ServerConnections connections = connections(server);
       int place = connections.placeOfThisThread();
-      Connection connection = connections.existing(place);
-      if (connection != null) {
-        send(connection, server, method, arguments, limits, answer);
+      connection = connections.existing(place);
+      if (connection == null) {
+        connections.sendWhenConnected(place, call, connecting);
         return;
       }
-      connecting.execute(
-          () -> connectAndSend(connections, place, server, method, arguments, limits, answer));
-    } catch (RejectedExecutionException e) {
-      answer.failed(AttemptException.notSent(server, "the client is closed", e));
-    } catch (AttemptException e) {
-      answer.failed(e);
-    }
-  }
-
-  private <A, R> void connectAndSend(
-      ServerConnections connections,
-      int place,
-      String server,
-      Method<A, R> method,
-      A arguments,
-      CallLimits limits,
-      Answer<R> answer) {
-    Connection connection;
-    try {
-      connection = connections.get(place, limits.deadlineNanos());
-    } catch (AttemptException e) {
-      answer.failed(e);
-      return;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      answer.failed(AttemptException.notSent(server, "the client is closed", e));
+    } catch (RuntimeException | Error e) {
+      call.notSent(e);
       return;
     }
-    send(connection, server, method, arguments, limits, answer);
-  }
-
-  private <A, R> void send(
-      Connection connection,
-      String server,
-      Method<A, R> method,
-      A arguments,
-      CallLimits limits,
-      Answer<R> answer) {
-    Codec codec = codecs.get();
-    ByteWriter frame;
-    try {
-      frame = codec.encode(connection, server, method, arguments, limits);
-    } catch (AttemptException e) {
-      answer.failed(e);
-      return;
-    }
-    PendingCall.Listener decoding =
-        new PendingCall.Listener() {
-          @Override
-          public void replied(byte[] reply) {
-            R result;
-            try {
-              result = decode(codecs.get(), connection, server, method, reply);
-            } catch (AttemptException e) {
-              answer.failed(e);
-              return;
-            }
-            answer.answered(result);
-          }
-
-          @Override
-          public void failed(AttemptException failure) {
-            answer.failed(failure);
-          }
-        };
-    try {
-      connection.callAsync(frame.array(), frame.length(), limits.deadlineNanos(), decoding);
-    } finally {
-      codec.release();
-    }
+    call.send(connection);
   }
 
   private ServerConnections connections(String server) {
@@ -204,10 +139,16 @@ public final class RpcClient implements AutoCloseable {
         servers.computeIfAbsent(
             server,
             name ->
-                new ServerConnections(address, connector, clock, options.connectionsPerServer()));
+                new ServerConnections(
+                    address,
+                    connector,
+                    clock,
+                    options.connectionsPerServer(),
+                    options.connectTimeout()));
     if (closed) { // maybe after close() went through the others
       added.close();
     }
+    servers.values().removeIf(one -> one.closeIfUnusedFor(UNUSED_NANOS));
     return added;
   }
 

@@ -1,6 +1,14 @@
 package org.stele.client.rpc;
 
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.retry.AttemptException;
@@ -9,19 +17,30 @@ import org.stele.core.time.Clock;
 /**
  * The connections to one server. A thread keeps to one of them, so that a lone caller always finds
  * the same. A place is filled by the first who needs it; who waits meanwhile shares its success or
- * failure. Thread-safe.
+ * failure. Asynchronous calls have it filled by one thread for all of them, and wait without one.
+ * Thread-safe.
  */
 final class ServerConnections {
   private final ServerAddress address;
   private final Connector connector;
   private final Clock clock;
+  private final long connectNanos;
   private final Place[] places;
   private volatile boolean closed;
 
-  ServerConnections(ServerAddress address, Connector connector, Clock clock, int count) {
+  /** When a connection was wanted that was not there. */
+  private volatile long wantedNanos;
+
+  /**
+   * @param connectTimeout of one try, for calls that wait without a thread
+   */
+  ServerConnections(
+      ServerAddress address, Connector connector, Clock clock, int count, Duration connectTimeout) {
+    this.connectNanos = connectTimeout.toNanos();
     this.address = address;
     this.connector = connector;
     this.clock = clock;
+    this.wantedNanos = clock.nanos();
     this.places = new Place[count];
     for (int i = 0; i < count; i++) {
       places[i] = new Place();
@@ -55,6 +74,7 @@ final class ServerConnections {
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // attempts is written under the lock only
   private Connection connect(Place place, long deadlineNanos) throws InterruptedException {
+    wantedNanos = clock.nanos();
     int seen = place.attempts;
     if (!place.connecting.tryLock(
         Math.max(0, deadlineNanos - clock.nanos()), TimeUnit.NANOSECONDS)) {
@@ -67,7 +87,8 @@ final class ServerConnections {
         return connection;
       }
       if (closed) {
-        throw AttemptException.notSent(address.toString(), "the client is closed", null);
+        throw AttemptException.notSent(
+            address.toString(), "the connections to this server were closed", null);
       }
       AttemptException failure = place.failure;
       if (place.attempts != seen && failure != null) {
@@ -94,8 +115,126 @@ final class ServerConnections {
     }
   }
 
+  // ---- For calls that wait without a thread
+
+  /**
+   * Sends a call when there is a connection, which one thread makes for all calls that come
+   * meanwhile; ends it if there is none in its time.
+   *
+   * @param threads to make it on
+   * @throws AttemptException if too many wait already
+   */
+  void sendWhenConnected(int place, AsyncCall<?, ?> call, Executor threads) {
+    CompletableFuture<Connection> connected =
+        connecting(places[place], threads)
+            .copy()
+            .orTimeout(Math.max(0, call.deadlineNanos() - clock.nanos()), TimeUnit.NANOSECONDS);
+    CompletableFuture<?> unused = // the call tells its own end
+        connected.whenComplete(
+            (connection, failure) -> {
+              if (failure == null) {
+                call.send(connection);
+              } else {
+                call.notSent(cause(failure));
+              }
+            });
+  }
+
+  private Throwable cause(Throwable failure) {
+    if (failure instanceof TimeoutException) {
+      return AttemptException.notSent(
+          address.toString(), "no connection within the time of the attempt", null);
+    }
+    return failure instanceof CompletionException && failure.getCause() != null
+        ? failure.getCause()
+        : failure;
+  }
+
+  /** The try that is under way, else a new one. */
+  private CompletableFuture<Connection> connecting(Place place, Executor threads) {
+    wantedNanos = clock.nanos();
+    CompletableFuture<Connection> begun = new CompletableFuture<>();
+    synchronized (place) {
+      CompletableFuture<Connection> underWay = place.underWay;
+      if (underWay != null && place.waiting == CallTable.MAX_CALLS) {
+        throw AttemptException.busyHere(
+            address.toString(), place.waiting + " calls wait for a connection to this server");
+      }
+      if (underWay != null) {
+        place.waiting++;
+        return underWay;
+      }
+      place.underWay = begun;
+      place.waiting = 1;
+    }
+    try {
+      threads.execute(() -> connect(place, begun));
+    } catch (RejectedExecutionException e) {
+      end(
+          place,
+          begun,
+          null,
+          AttemptException.notSent(address.toString(), "the client is closed", e));
+    } catch (RuntimeException | Error e) {
+      end(place, begun, null, e);
+    }
+    return begun;
+  }
+
+  private void connect(Place place, CompletableFuture<Connection> begun) {
+    try {
+      // the place may be taken by a try of another caller at first
+      end(place, begun, connect(place, clock.nanos() + 2 * connectNanos), null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      end(
+          place,
+          begun,
+          null,
+          AttemptException.notSent(address.toString(), "the client is closed", e));
+    } catch (RuntimeException | Error e) {
+      end(place, begun, null, e);
+    }
+  }
+
+  private static void end(
+      Place place,
+      CompletableFuture<Connection> begun,
+      @Nullable Connection made,
+      @Nullable Throwable failure) {
+    synchronized (place) {
+      place.underWay = null;
+    }
+    if (made != null) {
+      begun.complete(made);
+    } else {
+      begun.completeExceptionally(requireNonNull(failure));
+    }
+  }
+
+  // ---- The end
+
   private AttemptException closedHere() {
     return AttemptException.lost(address.toString(), "the client was closed", null);
+  }
+
+  /**
+   * Closes what was not used for so long; who still has it gets a failure that is retried.
+   *
+   * @return whether it is closed
+   */
+  boolean closeIfUnusedFor(long nanos) {
+    if (clock.nanos() - wantedNanos < nanos) {
+      return false;
+    }
+    for (Place place : places) {
+      Connection connection = place.connection;
+      if (place.connecting.isLocked() || connection != null && !connection.isUnusedFor(nanos)) {
+        return false;
+      }
+    }
+    close();
+    return true;
   }
 
   void close() {
@@ -118,5 +257,10 @@ final class ServerConnections {
     private volatile int attempts;
 
     private volatile @Nullable AttemptException failure;
+
+    /** Guarded by this place: the try for calls that wait without a thread, and their number. */
+    private @Nullable CompletableFuture<Connection> underWay;
+
+    private int waiting;
   }
 }

@@ -28,8 +28,6 @@ import org.stele.core.time.Clock;
  */
 class ReaderHandOverTest {
   private static final int ROUNDS = Boolean.getBoolean("stele.long") ? 20_000 : 1500;
-  private static final Method<ServerService.ping_args, ServerService.ping_result> PING =
-      Method.ofStructures("ping", ServerService.ping_result::new);
 
   /** Holds calls whose payload begins with "-" back for ever, answers the others at once. */
   private static void handle(FakeServer.Request request) throws Exception {
@@ -112,7 +110,7 @@ class ReaderHandOverTest {
         AtomicReference<String> reply = new AtomicReference<>();
         client.callAsync(
             address,
-            PING,
+            RpcFixture.PING,
             new ServerService.ping_args(Bytes.of(payload).toByteBuffer(), 0),
             within(20_000),
             new Answer<>() {
