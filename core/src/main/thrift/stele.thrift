@@ -153,12 +153,15 @@ struct ScanResult {
   4: required bool atEnd,
   /** The last key examined, with its sequence; give it to the next request while `atEnd` is false. */
   5: optional binary position,
-  /** True: the batch ends within a row, which goes on in the next batch. */
+  /**
+   * True: the batch ends within a row, which goes on in the next batch. It has no other rows, and no cell of this
+   * one if the time was over among hidden ones.
+   */
   6: optional bool rowContinues,
   7: optional i64 readSequence,
   /**
    * True: the row begun at the request's readSequence can no longer be read as it was then. No cells are
-   * given; the client starts that row anew.
+   * given; the client starts that row anew, or, if it has no cell of it, behind the last row it has.
    */
   8: optional bool viewChanged
 }

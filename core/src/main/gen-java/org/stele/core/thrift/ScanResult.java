@@ -48,13 +48,14 @@ public class ScanResult implements org.apache.thrift.TBase<ScanResult, ScanResul
      */
     POSITION((short)5, "position"),
     /**
-     * True: the batch ends within a row, which goes on in the next batch.
+     * True: the batch ends within a row, which goes on in the next batch. It has no other rows, and no cell of this
+     * one if the time was over among hidden ones.
      */
     ROW_CONTINUES((short)6, "rowContinues"),
     READ_SEQUENCE((short)7, "readSequence"),
     /**
      * True: the row begun at the request's readSequence can no longer be read as it was then. No cells are
-     * given; the client starts that row anew.
+     * given; the client starts that row anew, or, if it has no cell of it, behind the last row it has.
      */
     VIEW_CHANGED((short)8, "viewChanged");
 
@@ -398,14 +399,16 @@ public class ScanResult implements org.apache.thrift.TBase<ScanResult, ScanResul
   }
 
   /**
-   * True: the batch ends within a row, which goes on in the next batch.
+   * True: the batch ends within a row, which goes on in the next batch. It has no other rows, and no cell of this
+   * one if the time was over among hidden ones.
    */
   public boolean isRowContinues() {
     return this.rowContinues;
   }
 
   /**
-   * True: the batch ends within a row, which goes on in the next batch.
+   * True: the batch ends within a row, which goes on in the next batch. It has no other rows, and no cell of this
+   * one if the time was over among hidden ones.
    */
   public ScanResult setRowContinues(boolean rowContinues) {
     this.rowContinues = rowContinues;
@@ -451,7 +454,7 @@ public class ScanResult implements org.apache.thrift.TBase<ScanResult, ScanResul
 
   /**
    * True: the row begun at the request's readSequence can no longer be read as it was then. No cells are
-   * given; the client starts that row anew.
+   * given; the client starts that row anew, or, if it has no cell of it, behind the last row it has.
    */
   public boolean isViewChanged() {
     return this.viewChanged;
@@ -459,7 +462,7 @@ public class ScanResult implements org.apache.thrift.TBase<ScanResult, ScanResul
 
   /**
    * True: the row begun at the request's readSequence can no longer be read as it was then. No cells are
-   * given; the client starts that row anew.
+   * given; the client starts that row anew, or, if it has no cell of it, behind the last row it has.
    */
   public ScanResult setViewChanged(boolean viewChanged) {
     this.viewChanged = viewChanged;

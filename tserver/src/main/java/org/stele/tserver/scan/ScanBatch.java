@@ -10,8 +10,9 @@ import org.stele.tserver.read.ResumeKey;
 
 /**
  * Fills one batch from a cursor, up to its limits. A limit that is reached within a row takes the
- * row's cells back, so that the batch ends where the row begins; but if the batch has only this row
- * the row is cut, and {@link #rowContinues} says so. Used once, by one thread.
+ * row's cells back, so that the batch ends where the row begins; but if the batch has only this
+ * row, or has come to nothing but hidden cells before it, the row is cut, and {@link #rowContinues}
+ * says so. Used once, by one thread.
  */
 final class ScanBatch {
   private final PackedCellsWriter packed;
@@ -79,8 +80,27 @@ final class ScanBatch {
       take(cells);
       cells.next();
     }
-    position = cells.isValid() ? null : source.resumeKey();
-    atEnd = position == null;
+    byte[] end = cells.isValid() ? null : source.end();
+    if (end == null || upper != null && Arrays.compareUnsigned(end, upper) >= 0) {
+      atEnd = true;
+    } else {
+      endAt(end, source.endsWithinRow());
+    }
+  }
+
+  /** The time is over: the batch ends before this key, or before its row if it has others. */
+  private void endAt(byte[] end, boolean withinRow) {
+    boolean isOfLastRow = rowLength > 0 && ResumeKey.isOfRow(row, rowLength, end);
+    int cellsBefore = isOfLastRow ? cellsBeforeRow : packed.cells();
+    if (withinRow && cellsBefore == 0) {
+      position = end;
+      rowContinues = true;
+      return;
+    }
+    if (isOfLastRow) {
+      packed.truncate(lengthBeforeRow, cellsBeforeRow);
+    }
+    position = ResumeKey.beforeRow(end, KeyCodec.partLength(end, 0, end.length));
   }
 
   private static boolean isAtUpper(VersionCursor cells, byte @Nullable [] upper) {

@@ -170,6 +170,7 @@ public final class ScanStage {
     TimedCursor source =
         new TimedCursor(
             MergingCursor.of(sources.cursors()),
+            from,
             clock,
             endNanos(query, limits.nanos()),
             endNanos(query, HURRIED_NANOS),

@@ -10,35 +10,43 @@ import org.stele.core.time.Clock;
 import org.stele.tserver.read.ResumeKey;
 
 /**
- * The source of a scan, which ends at the end of a row when the time of the batch is over: sooner
- * if others wait. So a batch ends in time also where all cells are hidden, and has got further than
- * the one before. One thread at a time.
+ * The source of a scan, which ends at the end of a column when the time of the batch is over:
+ * sooner if others wait. So a batch ends in time also where all cells are hidden, be it within one
+ * large row, and has got further than the one before. One thread at a time.
  */
 final class TimedCursor implements CellCursor {
   /** Moves between two looks at the clock. */
   private static final int MOVES_PER_LOOK = 64;
 
   private final CellCursor source;
+  private final byte[] from;
   private final Clock clock;
   private final long endNanos;
   private final long hurriedEndNanos;
   private final BooleanSupplier othersWait;
   private int moves;
-  private boolean ended;
 
-  /** The row the source was in when the time was over, with its end; null before. */
-  private byte @Nullable [] lateRow;
+  /** The parts of the key that the source stands on since the time was over; null before. */
+  private byte @Nullable [] lateColumn;
+
+  /** The first key that the batch does not look at; null until this has ended. */
+  private byte @Nullable [] end;
+
+  private boolean withinRow;
 
   /**
+   * @param from where the batch begins; it ends behind that, wherever the source is taken meanwhile
    * @param hurriedEndNanos the end while others wait
    */
   TimedCursor(
       CellCursor source,
+      byte[] from,
       Clock clock,
       long endNanos,
       long hurriedEndNanos,
       BooleanSupplier othersWait) {
     this.source = source;
+    this.from = from;
     this.clock = clock;
     this.endNanos = endNanos;
     this.hurriedEndNanos = hurriedEndNanos;
@@ -47,13 +55,17 @@ final class TimedCursor implements CellCursor {
 
   /** Whether the time of the batch is over. */
   boolean isLate() {
-    return lateRow != null;
+    return lateColumn != null;
   }
 
-  /** Where the next batch goes on if this cursor ended because of the time; else null. */
-  byte @Nullable [] resumeKey() {
-    byte[] row = lateRow;
-    return ended && row != null ? ResumeKey.afterRow(row, row.length) : null;
+  /** The first key that was not looked at, if this has ended because of the time; else null. */
+  byte @Nullable [] end() {
+    return end;
+  }
+
+  /** Whether what was looked at last is of the row of {@link #end}. */
+  boolean endsWithinRow() {
+    return withinRow;
   }
 
   @Override
@@ -69,13 +81,21 @@ final class TimedCursor implements CellCursor {
   }
 
   private void look() {
-    byte[] row = lateRow;
-    if (row != null) {
-      ended = ended || (source.isValid() && !isInRow(row));
-    } else if (++moves % MOVES_PER_LOOK == 0 && source.isValid() && isOver(clock.nanos())) {
-      int offset = source.keyOffset();
-      int length = KeyCodec.partLength(source.keyArray(), offset, offset + source.keyLength());
-      lateRow = Arrays.copyOfRange(source.keyArray(), offset, offset + length);
+    if (end != null || !source.isValid()) {
+      return;
+    }
+    byte[] column = lateColumn;
+    if (column == null) {
+      if (++moves % MOVES_PER_LOOK == 0 && isOver(clock.nanos())) {
+        lateColumn = column();
+      }
+    } else if (!isIn(column)) {
+      if (isBehindStart()) {
+        end = ResumeKey.at(source.keyArray(), source.keyOffset(), source.keyLength());
+        withinRow = ResumeKey.areOfOneRow(column, end);
+      } else {
+        lateColumn = column();
+      }
     }
   }
 
@@ -83,18 +103,29 @@ final class TimedCursor implements CellCursor {
     return now - endNanos >= 0 || now - hurriedEndNanos >= 0 && othersWait.getAsBoolean();
   }
 
-  /** The last byte of a row's end tells deletes of the row from its cells. */
-  private boolean isInRow(byte[] row) {
-    int length = row.length - 1;
+  private byte[] column() {
+    int length = source.keyLength() - KeyCodec.TRAILER_LENGTH;
+    return ResumeKey.at(source.keyArray(), source.keyOffset(), length);
+  }
+
+  private boolean isIn(byte[] column) {
     int offset = source.keyOffset();
-    return source.keyLength() > length
-        && source.keyArray()[offset + length] != (byte) 0xff
-        && Arrays.equals(row, 0, length, source.keyArray(), offset, offset + length);
+    return source.keyLength() == column.length + KeyCodec.TRAILER_LENGTH
+        && Arrays.equals(
+            column, 0, column.length, source.keyArray(), offset, offset + column.length);
+  }
+
+  /** Before it are the deletes that are in force at the start, which are looked at first. */
+  private boolean isBehindStart() {
+    int offset = source.keyOffset();
+    return Arrays.compareUnsigned(
+            source.keyArray(), offset, offset + source.keyLength(), from, 0, from.length)
+        > 0;
   }
 
   @Override
   public boolean isValid() {
-    return !ended && source.isValid();
+    return end == null && source.isValid();
   }
 
   @Override

@@ -241,6 +241,59 @@ class ScanStageTest {
     }
   }
 
+  /** All of it is hidden, by a delete of the row, of families, of columns, or by the filter. */
+  @Test
+  void batchEndsInTimeAlsoWithinARowOfHiddenCells() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.clock = new SlowClock();
+    options.batchTime = Duration.ofMillis(20);
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      int columns = 20_000;
+      Mutation family = Mutation.of("of a family");
+      Mutation families = Mutation.of("of families");
+      Mutation each = Mutation.of("of columns");
+      Mutation hidden = Mutation.of("of the row");
+      for (int i = 0; i < columns; i++) {
+        hidden.put("f", "q" + i, "hidden");
+        family.put("f", "q" + i, "hidden");
+        families.put("f" + i, "q", "hidden");
+        each.put("f", "q" + i, "hidden").deleteColumn("f", "q" + i);
+      }
+      for (int i = 0; i < columns; i++) {
+        families.deleteFamily(Bytes.of("f" + i), null);
+      }
+      fixture.writeNow(
+          row("before", 1, "seen"), hidden, Mutation.of("of the row").deleteRow(), families, each);
+      fixture.writeNow(family.deleteFamily(Bytes.of("f"), null).put("g", "q", "seen"));
+      fixture.writeNow(row("z", 1, "seen"));
+
+      List<String> rows = new ArrayList<>();
+      int batches = 0;
+      int withinRows = 0;
+      byte[] position = null;
+      long sequence = 0;
+      ScanAnswer answer;
+      do {
+        answer = scan(fixture, 0, 0, position, sequence);
+        assertFalse(answer.viewChanged());
+        TabletFixture.cells(answer.cells()).forEach(cell -> rows.add(cell.row().toUtf8()));
+        assertTrue(
+            answer.atEnd()
+                || position == null
+                || java.util.Arrays.compareUnsigned(answer.position(), position) > 0);
+        position = answer.position();
+        sequence = answer.rowContinues() ? answer.readSequence() : 0;
+        batches++;
+        withinRows += answer.rowContinues() ? 1 : 0;
+      } while (!answer.atEnd());
+      assertEquals(List.of("before", "of a family", "z"), rows);
+      assertTrue(withinRows > 40, withinRows + " of " + batches + " batches end within a row");
+    } finally {
+      fixture.close();
+    }
+  }
+
   @Test
   void batchEndsSoonerWhileOthersWait() throws Exception {
     TabletFixture.Options options = new TabletFixture.Options();

@@ -77,6 +77,9 @@ public final class TabletFixture {
   public Settings settings;
   public Tablet tablet;
 
+  /** How long a batch of {@link #scan} may take. */
+  long batchNanos = TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+
   private final Options options;
 
   /** What can be set before the fixture is made. */
@@ -323,7 +326,7 @@ public final class TabletFixture {
                   position,
                   sequence,
                   false,
-                  clock.nanos() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS)),
+                  clock.nanos() + batchNanos),
               () -> false);
       List<Cell> batch = cells(answer.cells());
       assertTrue(!answer.viewChanged(), "nothing changed");

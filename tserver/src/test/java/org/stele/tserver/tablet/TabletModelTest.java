@@ -145,6 +145,35 @@ class TabletModelTest {
         fixture.scan(range, columns, random.nextInt(3), random.nextInt(4), random.nextInt(100)));
   }
 
+  /** Each batch ends as soon as it looks at the clock, among many hidden cells of few rows. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void scansWhoseTimeIsAlwaysOverGiveTheSame(int versions) {
+    Seeds.run(
+        4,
+        random -> {
+          TabletFixture.Options options = new TabletFixture.Options();
+          options.clock = new ManualClock();
+          options.setting("table.versions", Integer.toString(versions));
+          TabletFixture fixture = new TabletFixture(options);
+          CellModel model = new CellModel();
+          try {
+            for (int part = 0; part < 3; part++) {
+              for (int i = 0; i < 1200; i++) {
+                write(fixture, model, random);
+              }
+              fixture.batchNanos = 0;
+              for (int i = 0; i < 10; i++) {
+                check(fixture, model, random, versions);
+              }
+              fixture.flush();
+            }
+          } finally {
+            fixture.close();
+          }
+        });
+  }
+
   private static List<Column> columns(Random random) {
     List<Column> columns = new ArrayList<>();
     int count = random.nextInt(4);
