@@ -51,11 +51,11 @@ exception SteleError {
   5: optional i64 offset
 }
 
-/** When a write is acknowledged; stronger is larger. */
+/** What must have happened to a write before it is visible and acknowledged; stronger is larger. */
 enum Durability {
-  /** Not logged. */
+  /** Nothing: it is not logged, and lost if the process ends before its tablet was flushed. */
   NONE = 1,
-  /** Handed to the log, not yet with the operating system. */
+  /** Written to the log's file: on a local disk as FLUSH, on HDFS maybe still in the process. */
   LOG = 2,
   /** With the operating system (or the data nodes' memory): survives the end of the process. */
   FLUSH = 3,

@@ -8,15 +8,15 @@ package org.stele.core.thrift;
 
 
 /**
- * When a write is acknowledged; stronger is larger.
+ * What must have happened to a write before it is visible and acknowledged; stronger is larger.
  */
 public enum Durability implements org.apache.thrift.TEnum {
   /**
-   * Not logged.
+   * Nothing: it is not logged, and lost if the process ends before its tablet was flushed.
    */
   NONE(1),
   /**
-   * Handed to the log, not yet with the operating system.
+   * Written to the log's file: on a local disk as FLUSH, on HDFS maybe still in the process.
    */
   LOG(2),
   /**

@@ -420,8 +420,8 @@ public final class StandardSettings {
           "sync",
           TABLE,
           FOR_NEW_TABLES,
-          "When writes are acknowledged: none (not logged), log, flush (with the operating system),"
-              + " sync (on disk).");
+          "When writes are acknowledged: none (not logged), log (written to the log's file), flush"
+              + " (with the operating system), sync (on disk).");
   public static final Setting<Integer> TABLE_VERSIONS =
       define(
           "table.versions",
