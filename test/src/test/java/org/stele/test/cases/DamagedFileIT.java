@@ -46,7 +46,7 @@ import org.stele.test.check.TestForm;
 import org.stele.test.process.StandaloneServer;
 
 /**
- * Damage in a sorted file, in whatever part of it: reads that touch it fail with file and offset
+ * Damage in a sorted file, in whatever part of it, or a file that is gone: reads that touch it fail with file and offset
  * and never with a wrong or missing cell, other reads go on, nothing leaks, and when the file is
  * whole again so is the table.
  */
@@ -77,6 +77,7 @@ class DamagedFileIT {
     FOOTER,
     MAGIC,
     TRUNCATED,
+    MISSING,
     NONE;
 
     /** Whether it can be read as long as nobody comes to the damaged part. */
@@ -198,13 +199,15 @@ class DamagedFileIT {
         case FOOTER -> flip(bytes, bytes.length - 40);
         case MAGIC -> flip(bytes, bytes.length - 3);
         case SWAPPED -> swapTwoDataBlocks(whole, bytes);
-        case TRUNCATED, NONE -> {}
+        case TRUNCATED, MISSING, NONE -> {}
       }
       overwrite(whole.file, bytes);
       if (harm == Harm.TRUNCATED) {
         try (FileChannel channel = FileChannel.open(whole.file, StandardOpenOption.WRITE)) {
           channel.truncate(bytes.length / 2);
         }
+      } else if (harm == Harm.MISSING) {
+        Files.delete(whole.file);
       }
     }
   }
@@ -240,7 +243,8 @@ class DamagedFileIT {
 
   /** In place, as files are open. */
   private static void overwrite(Path file, byte[] bytes) throws IOException {
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
+    try (FileChannel channel =
+        FileChannel.open(file, StandardOpenOption.WRITE, StandardOpenOption.CREATE)) {
       channel.write(ByteBuffer.wrap(bytes), 0);
     }
   }

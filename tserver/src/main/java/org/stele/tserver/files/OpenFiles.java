@@ -2,10 +2,12 @@ package org.stele.tserver.files;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.stele.core.concurrent.NonBlocking;
+import org.stele.core.file.CorruptFileException;
 import org.stele.core.file.FileStore;
 import org.stele.core.sortedfile.BlockCache;
 import org.stele.core.sortedfile.SortedFileReader;
@@ -30,7 +32,12 @@ public final class OpenFiles {
     return store;
   }
 
-  /** Opens a file, or takes it if it is open; the caller is one of its users. */
+  /**
+   * Opens a file that metadata names or is to name, or takes it if it is open; the caller is one of
+   * its users.
+   *
+   * @throws CorruptFileException also if the file is missing: its cells are lost until it is back
+   */
   public OpenFile open(String tableId, String fileId) throws IOException {
     NonBlocking.assertMayBlock();
     synchronized (this) {
@@ -39,9 +46,7 @@ public final class OpenFiles {
         return known;
       }
     }
-    SortedFileReader reader =
-        SortedFileReader.open(
-            store, FileNames.path(tableId, fileId), nextNumber.getAndIncrement(), cache);
+    SortedFileReader reader = read(FileNames.path(tableId, fileId));
     OpenFile opened = new OpenFile(this, tableId, fileId, reader);
     synchronized (this) {
       OpenFile other = byId.get(fileId);
@@ -52,6 +57,14 @@ public final class OpenFiles {
       byId.put(fileId, opened);
     }
     return opened;
+  }
+
+  private SortedFileReader read(String path) throws IOException {
+    try {
+      return SortedFileReader.open(store, path, nextNumber.getAndIncrement(), cache);
+    } catch (NoSuchFileException e) {
+      throw new CorruptFileException(path, 0, "the file is missing");
+    }
   }
 
   /** Files open now. */
