@@ -111,7 +111,7 @@ final class ClientCore implements AutoCloseable {
       throw new SteleException(ErrorCode.UNAVAILABLE, String.valueOf(e.getMessage()), e);
     } finally {
       if (!connected) {
-        coordination.close();
+        coordination.abandon(); // the time is over
       }
     }
   }

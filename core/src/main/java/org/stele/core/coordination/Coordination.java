@@ -1,5 +1,6 @@
 package org.stele.core.coordination;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
@@ -516,6 +517,20 @@ public final class Coordination implements AutoCloseable {
    */
   @Override
   public void close() {
+    try {
+      beginClosing().join(CLOSE_WAIT_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Ends a session as {@link #close} does, and waits for nothing: its nodes need not be gone. */
+  public void abandon() {
+    beginClosing();
+  }
+
+  @CanIgnoreReturnValue
+  private Thread beginClosing() {
     ServerNode node = serverNode.get();
     if (node != null) {
       node.endRenewing();
@@ -523,11 +538,7 @@ public final class Coordination implements AutoCloseable {
     Thread closing = new Thread(curator::close, "zookeeper-close");
     closing.setDaemon(true);
     closing.start();
-    try {
-      closing.join(CLOSE_WAIT_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    return closing;
   }
 
   @FunctionalInterface
