@@ -46,9 +46,9 @@ import org.stele.test.check.TestForm;
 import org.stele.test.process.StandaloneServer;
 
 /**
- * Damage in a sorted file, in whatever part of it, or a file that is gone: reads that touch it fail with file and offset
- * and never with a wrong or missing cell, other reads go on, nothing leaks, and when the file is
- * whole again so is the table.
+ * Damage in a sorted file, in whatever part of it, or a file that is gone: reads that touch it fail
+ * with file and offset and never with a wrong or missing cell, other reads go on, nothing leaks,
+ * and when the file is whole again so is the table.
  */
 class DamagedFileIT {
   private static final String TABLE = "files";

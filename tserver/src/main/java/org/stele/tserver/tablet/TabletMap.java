@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.stele.core.data.Bytes;
 import org.stele.tserver.write.WriteTarget;
@@ -16,8 +17,8 @@ import org.stele.tserver.write.WriteTargets;
  * Thread-safe.
  */
 public final class TabletMap implements WriteTargets {
+  private final Map<String, Tablet> byId = new ConcurrentHashMap<>();
   private volatile Map<String, TableTablets> byTable = Map.of();
-  private volatile Map<String, Tablet> byId = Map.of();
 
   /**
    * Adds a tablet in any state.
@@ -25,15 +26,13 @@ public final class TabletMap implements WriteTargets {
    * @throws IllegalStateException if its id is taken or its rows overlap those of another
    */
   public synchronized void add(Tablet tablet) {
-    Map<String, Tablet> ids = new HashMap<>(byId);
-    if (ids.put(tablet.tabletId(), tablet) != null) {
+    if (byId.containsKey(tablet.tabletId())) {
       throw new IllegalStateException(tablet + " is here already");
     }
     Map<String, TableTablets> tables = new HashMap<>(byTable);
-    tables.merge(
-        tablet.tableId(), TableTablets.of(List.of(tablet)), (before, added) -> before.with(tablet));
+    tables.merge(tablet.tableId(), TableTablets.of(tablet), (before, added) -> before.with(tablet));
     byTable = tables;
-    byId = ids;
+    byId.put(tablet.tabletId(), tablet);
   }
 
   /** Removes a tablet; nothing happens if it is not there. */
@@ -41,12 +40,10 @@ public final class TabletMap implements WriteTargets {
     if (byId.get(tablet.tabletId()) != tablet) {
       return;
     }
-    Map<String, Tablet> ids = new HashMap<>(byId);
-    ids.remove(tablet.tabletId());
     Map<String, TableTablets> tables = new HashMap<>(byTable);
     tables.computeIfPresent(tablet.tableId(), (id, before) -> before.without(tablet));
     byTable = tables;
-    byId = ids;
+    byId.remove(tablet.tabletId());
   }
 
   /** The tablet that has the row, in whatever state; null if it is not here. */
@@ -77,54 +74,72 @@ public final class TabletMap implements WriteTargets {
 
   /** All tablets, in no order: a snapshot. */
   public Collection<Tablet> all() {
-    return byId.values();
+    return List.copyOf(byId.values());
   }
 
   public int size() {
     return byId.size();
   }
 
-  /** The tablets of one table in order of their rows. */
+  /**
+   * The tablets of one table in order of their rows. A change copies three arrays and computes
+   * nothing anew, so that a table of many tablets is opened in little time.
+   */
   private static final class TableTablets {
-    private final List<Tablet> sorted;
+    private final Tablet[] sorted;
     private final @Nullable Bytes[] endRows;
     private final byte[] @Nullable [] upperKeys;
 
-    private TableTablets(List<Tablet> sorted) {
+    private TableTablets(
+        Tablet[] sorted, @Nullable Bytes[] endRows, byte[] @Nullable [] upperKeys) {
       this.sorted = sorted;
-      this.endRows = sorted.stream().map(tablet -> tablet.extent().endRow()).toArray(Bytes[]::new);
-      this.upperKeys =
-          sorted.stream().map(tablet -> tablet.extent().upperKey()).toArray(byte[][]::new);
+      this.endRows = endRows;
+      this.upperKeys = upperKeys;
     }
 
-    static TableTablets of(List<Tablet> sorted) {
-      return new TableTablets(sorted);
+    static TableTablets of(Tablet only) {
+      return new TableTablets(
+          new Tablet[] {only},
+          new @Nullable Bytes[] {only.extent().endRow()},
+          new byte[] @Nullable [] {only.extent().upperKey()});
     }
 
     TableTablets with(Tablet added) {
       int at = indexOf(added.extent());
-      Tablet[] next = new Tablet[sorted.size() + 1];
-      for (int i = 0; i < sorted.size(); i++) {
-        next[i < at ? i : i + 1] = sorted.get(i);
-      }
-      next[at] = added;
-      TableTablets tablets = of(Arrays.asList(next));
+      TableTablets tablets =
+          new TableTablets(
+              inserted(sorted, at, added),
+              inserted(endRows, at, added.extent().endRow()),
+              inserted(upperKeys, at, added.extent().upperKey()));
       tablets.check(at, added);
       return tablets;
     }
 
+    private static <T extends @Nullable Object> T[] inserted(T[] array, int at, T element) {
+      T[] next = Arrays.copyOf(array, array.length + 1);
+      System.arraycopy(array, at, next, at + 1, array.length - at);
+      next[at] = element;
+      return next;
+    }
+
+    private static <T extends @Nullable Object> T[] removed(T[] array, int at) {
+      T[] next = Arrays.copyOf(array, array.length - 1);
+      System.arraycopy(array, at + 1, next, at, next.length - at);
+      return next;
+    }
+
     private int indexOf(TabletExtent extent) {
       Bytes end = extent.endRow();
-      return end == null ? sorted.size() : firstAtOrAfter(end.unsafeArray(), 0, end.length());
+      return end == null ? sorted.length : firstAtOrAfter(end.unsafeArray(), 0, end.length());
     }
 
     /** The tablets before and behind {@code added} must have other rows. */
     private void check(int at, Tablet added) {
       if (at > 0) {
-        checkOrder(sorted.get(at - 1), added);
+        checkOrder(sorted[at - 1], added);
       }
-      if (at + 1 < sorted.size()) {
-        checkOrder(added, sorted.get(at + 1));
+      if (at + 1 < sorted.length) {
+        checkOrder(added, sorted[at + 1]);
       }
     }
 
@@ -137,8 +152,10 @@ public final class TabletMap implements WriteTargets {
     }
 
     @Nullable TableTablets without(Tablet removed) {
-      List<Tablet> next = sorted.stream().filter(tablet -> tablet != removed).toList();
-      return next.isEmpty() ? null : of(next);
+      int at = Arrays.asList(sorted).indexOf(removed);
+      return sorted.length == 1
+          ? null
+          : new TableTablets(removed(sorted, at), removed(endRows, at), removed(upperKeys, at));
     }
 
     /** Index of the first tablet whose end row is at or after the row. */
@@ -159,10 +176,10 @@ public final class TabletMap implements WriteTargets {
 
     @Nullable Tablet find(byte[] row, int offset, int length) {
       int at = firstAtOrAfter(row, offset, length);
-      if (at == sorted.size()) {
+      if (at == sorted.length) {
         return null;
       }
-      Tablet tablet = sorted.get(at);
+      Tablet tablet = sorted[at];
       return tablet.extent().contains(row, offset, length) ? tablet : null;
     }
 
@@ -178,10 +195,10 @@ public final class TabletMap implements WriteTargets {
           high = middle;
         }
       }
-      if (low == sorted.size()) {
+      if (low == sorted.length) {
         return null;
       }
-      Tablet tablet = sorted.get(low);
+      Tablet tablet = sorted[low];
       return Arrays.compareUnsigned(tablet.extent().lowerKey(), key) <= 0 ? tablet : null;
     }
   }
