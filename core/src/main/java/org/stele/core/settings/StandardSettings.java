@@ -246,7 +246,8 @@ public final class StandardSettings {
           "128M",
           SERVER,
           AT_RESTART,
-          "Most bytes in the read buffers of all connections; beyond it connections are not read"
+          "Most bytes of frames that are being read and of calls that are not answered, of all"
+              + " connections; near it calls are answered BUSY, beyond it connections are not read"
               + " until there is room.");
   public static final Setting<Long> RPC_REPLY_BYTES =
       define(

@@ -49,6 +49,7 @@ public final class MessageHeader {
    */
   public void decode(byte[] frame, int offset, int length) {
     reader.reset(frame, offset, length);
+    type = CALL;
     array = frame;
     protocol = reader.readUnsignedByte();
     if (protocol == COMPACT) {
@@ -77,8 +78,9 @@ public final class MessageHeader {
     }
   }
 
-  /** Forgets the message read last: there is no name, and the sequence number is 0. */
+  /** Forgets the message read last: it is a call without name, and its sequence number is 0. */
   public void clear() {
+    type = CALL;
     nameOffset = 0;
     nameLength = 0;
     sequenceId = 0;
@@ -111,6 +113,11 @@ public final class MessageHeader {
   /** {@link #CALL}, {@link #REPLY}, {@link #EXCEPTION} or {@link #ONEWAY}. */
   public int type() {
     return type;
+  }
+
+  /** Whether nobody waits for an answer; told also of a message of which only that was read. */
+  public boolean isOneway() {
+    return type == ONEWAY;
   }
 
   public int sequenceId() {

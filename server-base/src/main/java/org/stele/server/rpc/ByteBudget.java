@@ -27,12 +27,17 @@ final class ByteBudget {
   }
 
   boolean isOver() {
-    return used.get() > limit;
+    return isOver(0);
   }
 
   /** Whether more than the limit and an allowance is in use. */
   boolean isOver(long allowance) {
     return used.get() > limit + allowance;
+  }
+
+  /** Whether more than seven eighths of the limit, and an allowance, is in use. */
+  boolean isAlmostOver(long allowance) {
+    return used.get() > limit - limit / 8 + allowance;
   }
 
   /** Whether three quarters would be in use with so many bytes more. */

@@ -104,9 +104,18 @@ final class CallDispatcher {
     endpoint.junkLog().failed("The handler of " + methodName + " failed", failure);
   }
 
-  /** Hands a call to a worker of its class. */
-  void submit(Invocation call) {
-    poolOf(call).submit(call);
+  /**
+   * Hands a call to a worker of its class, or answers BUSY.
+   *
+   * @param large whether its frame was read into an array of its own
+   */
+  void submit(Connection connection, Invocation call, boolean large) {
+    if (endpoint.hasRoomFor(connection, call, large)) {
+      poolOf(call).submit(call);
+    } else {
+      poolOf(call)
+          .refuseBusy(call, "calls that are not answered yet hold all memory (rpc.read.bytes)");
+    }
   }
 
   /** Whether calls of its class wait for a worker. */
@@ -148,14 +157,17 @@ final class CallDispatcher {
     try {
       headerBytes = header.decode(array, offset, length);
     } catch (MalformedBytesException e) {
+      message.clear();
       refuseAndFinish(connection, ErrorCode.BAD_REQUEST, e.getMessage());
       return;
     }
     if (header.has(CallHeader.HELLO)) {
+      message.clear();
       greet(connection);
       return;
     }
     if (!connection.greeted) {
+      readBegin(array, offset + headerBytes, length - headerBytes);
       refuseAndFinish(
           connection, ErrorCode.BAD_REQUEST, "the first frame with a call header must be a HELLO");
       return;
@@ -163,6 +175,7 @@ final class CallDispatcher {
     long deadline = connection.nowNanos() + endpoint.limits().deadlineDefaultNanos();
     if (header.has(CallHeader.DEADLINE)) {
       if (header.bootId() != bootId) {
+        readBegin(array, offset + headerBytes, length - headerBytes);
         refuse(
             ErrorCode.UNAVAILABLE,
             "the deadline is on the clock of another run of the server: boot id "
@@ -198,14 +211,14 @@ final class CallDispatcher {
       long deadline) {
     try {
       message.decode(array, offset, end - offset);
-      if (message.type() != MessageHeader.CALL && message.type() != MessageHeader.ONEWAY) {
+      if (message.type() != MessageHeader.CALL && !message.isOneway()) {
         throw new MalformedBytesException(
             "a client sends calls, not messages of type " + message.type());
       }
     } catch (MalformedBytesException e) {
       counters().malformed.increment();
       if (callHeader == null) {
-        message.clear();
+        forgetAllButOneway();
         sendLastWords(connection, true, array[offset] & 0xff, e.getMessage());
       } else {
         refuse(ErrorCode.BAD_REQUEST, e.getMessage());
@@ -232,10 +245,25 @@ final class CallDispatcher {
       call.refuse(WorkerPool.shuttingDown());
     } else if (call.deadlineNanos() - connection.nowNanos() <= 0) {
       call.expire();
-    } else if (call.method().inline && end - offset <= MAX_INLINE_BYTES) {
+    } else if (!call.method().inline || end - offset > MAX_INLINE_BYTES) {
+      call.runLater(ReplyScratch.ofThread(), array, offset, end, owned);
+    } else if (users.waiting() == 0) {
       call.runInline(ReplyScratch.ofThread(), array, offset, end, owned);
     } else {
+      runInlineFairly(call, array, offset, end, owned);
+    }
+  }
+
+  /** While others wait for workers: whoever has had more than they has to wait with them. */
+  private void runInlineFairly(Invocation call, byte[] array, int offset, int end, boolean owned) {
+    if (!call.isSystem() && users.hasHadMore(call.principal())) {
       call.runLater(ReplyScratch.ofThread(), array, offset, end, owned);
+      return;
+    }
+    long begin = nanos();
+    call.runInline(ReplyScratch.ofThread(), array, offset, end, owned);
+    if (!call.isSystem()) {
+      users.charge(call.principal(), nanos() - begin, call.bytesMoved());
     }
   }
 
@@ -286,7 +314,11 @@ final class CallDispatcher {
     }
   }
 
+  /** Answers the message read last, unless nobody waits for an answer. */
   private void refuse(ErrorCode code, @Nullable String reason) {
+    if (message.isOneway()) {
+      return;
+    }
     SteleException error = new SteleException(code, String.valueOf(reason));
     send(out -> ReplyHeader.encodeRefused(out, header.callId(), bootId, nanos(), error));
   }
@@ -306,7 +338,7 @@ final class CallDispatcher {
             + (name.length() > MAX_SHOWN_NAME ? name.substring(0, MAX_SHOWN_NAME) + "…" : name);
     if (callHeader != null) {
       refuse(ErrorCode.BAD_REQUEST, text);
-    } else if (message.type() == MessageHeader.CALL) {
+    } else if (!message.isOneway()) {
       send(
           out ->
               appendException(out, message.protocol(), TApplicationException.UNKNOWN_METHOD, text));
@@ -319,7 +351,8 @@ final class CallDispatcher {
     int firstByte = array[offset] & 0xff;
     if (hasHeader(firstByte)) {
       try {
-        header.decode(array, offset, length);
+        int headerBytes = header.decode(array, offset, length);
+        readBegin(array, offset + headerBytes, length - headerBytes);
         refuseAndFinish(connection, ErrorCode.DENIED, reason);
       } catch (MalformedBytesException e) {
         connection.junk(e.getMessage() + ", and without TLS");
@@ -350,7 +383,8 @@ final class CallDispatcher {
     int first = array[offset] & 0xff;
     try {
       if (hasHeader(first)) {
-        header.decode(array, offset, length);
+        int headerBytes = header.decode(array, offset, length);
+        message.decode(array, offset + headerBytes, length - headerBytes);
         refuseAndFinish(connection, ErrorCode.TOO_LARGE, reason);
         return;
       }
@@ -370,7 +404,7 @@ final class CallDispatcher {
   /** With the IDL's error, if that is what the caller waits for. */
   private void refusePlainTooLarge(Connection connection, byte[] array, String reason) {
     ServedMethod<?> method = methods.find(array, message.nameOffset(), message.nameLength());
-    if (method == null || message.type() != MessageHeader.CALL) {
+    if (method == null || message.isOneway()) {
       sendLastWords(connection, true, message.protocol(), reason);
       return;
     }
@@ -409,15 +443,28 @@ final class CallDispatcher {
     try {
       message.decode(array, offset, length);
     } catch (MalformedBytesException e) {
+      forgetAllButOneway();
+    }
+  }
+
+  private void forgetAllButOneway() {
+    if (!message.isOneway()) {
       message.clear();
     }
   }
 
-  /** An exception for the message read last, if one was read; then the end of the connection. */
+  /**
+   * An exception for the message read last, if one was read and somebody waits for an answer; then
+   * the end of the connection.
+   */
   private void sendLastWords(
       Connection connection, boolean framed, int protocol, @Nullable String reason) {
     counters().junk.increment();
     endpoint.junkLog().closed(connection.peer(), String.valueOf(reason));
+    connection.finish();
+    if (message.isOneway()) {
+      return;
+    }
     ByteWriter out = new ByteWriter();
     if (framed) {
       out.writeInt(0);
@@ -427,7 +474,6 @@ final class CallDispatcher {
       out.setInt(0, out.length() - FrameDecoder.LENGTH_BYTES);
     }
     ReplyScratch.ofThread().turnReplies().writeBytes(out.array(), 0, out.length());
-    connection.finish();
   }
 
   /**

@@ -44,6 +44,9 @@ final class CallQueue<C extends CallQueue.Waiting> {
   /** How far behind the virtual time its tag stays meanwhile. */
   private static final double MAX_LAG_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+  /** How far a principal may be before the others with calls that need no worker. */
+  private static final double MAX_LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
   /** What is charged for each byte of a call and its reply. */
   private static final double NANOS_PER_BYTE = 1;
 
@@ -230,6 +233,31 @@ final class CallQueue<C extends CallQueue.Waiting> {
     line.running--;
     line.meanNanos += (cost - line.meanNanos) / (1 << MEAN_SHIFT);
     move(line, cost - taken.expectedNanos);
+  }
+
+  /**
+   * Charges a principal for a call that never was here, but ran while calls waited here.
+   *
+   * @param nanos that it took of a thread
+   * @param bytesMoved of the call and its reply
+   */
+  void charge(Object principal, long nanos, long bytesMoved) {
+    double cost = nanos + bytesMoved * NANOS_PER_BYTE;
+    Line<C> line = lines.get(principal);
+    if (line == null) {
+      line = newLine(principal, (long) cost);
+    } else if (line.places.isEmpty()) {
+      line.tag = Math.max(line.tag, virtualNanos);
+    }
+    move(line, cost);
+  }
+
+  /** Whether a principal has had more than the one that is next, by more than a trifle. */
+  boolean hasHadMore(Object principal) {
+    Line<C> line = lines.get(principal);
+    return line != null
+        && !turns.isEmpty()
+        && line.tag - turns.first().tag > MAX_LEAD_NANOS / line.weight;
   }
 
   /** Adds a cost, or takes it back. */

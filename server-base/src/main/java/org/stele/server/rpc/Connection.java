@@ -77,6 +77,10 @@ final class Connection implements FrameDecoder.Sink {
 
   private boolean inputEnded;
   private boolean waitsForMemory;
+
+  /** While it waits for memory: until when that is taken into account. */
+  private long waitedUntilNanos;
+
   private int turnCalls;
   private long turnStartNanos;
   private long nowNanos;
@@ -181,6 +185,8 @@ final class Connection implements FrameDecoder.Sink {
     }
     if (loop.mustWaitForMemory(this)) {
       waitsForMemory = true;
+      waitedUntilNanos = now;
+      endpoint().counters().readWaits.increment();
       loop.goOnWithMemory(this);
       updateInterest();
       return;
@@ -301,11 +307,9 @@ final class Connection implements FrameDecoder.Sink {
       return;
     }
     if (waitsForMemory) {
-      waitsForMemory = loop.mustWaitForMemory(this);
-      if (waitsForMemory) {
-        loop.goOnWithMemory(this);
-      }
+      waitOnForMemory(now);
     }
+    noteBlocked();
     turnOver = false;
     if (state == State.OPEN && frames.frameWaits()) {
       beginTurn(now);
@@ -318,6 +322,24 @@ final class Connection implements FrameDecoder.Sink {
     }
     endIfAnswered(now);
     updateInterest();
+  }
+
+  /** The time for which it was not read is no fault of the client. */
+  private void waitOnForMemory(long now) {
+    waitsForMemory = loop.mustWaitForMemory(this);
+    partialSinceNanos += now - waitedUntilNanos;
+    activeNanos += now - waitedUntilNanos;
+    waitedUntilNanos = now;
+    if (waitsForMemory) {
+      loop.goOnWithMemory(this);
+    }
+  }
+
+  /** A full socket is one of those that may have to go when replies take too much memory. */
+  private void noteBlocked() {
+    if (replies.isBlocked() && state != State.CLOSED && endpoint().blocked().add(this)) {
+      endpoint().limitUnsent(this);
+    }
   }
 
   /** Whether bytes that come, or are in the link, would be taken. */
@@ -520,6 +542,8 @@ final class Connection implements FrameDecoder.Sink {
                 + replies.unsentBytes()
                 + " bytes) for rpc.write.timeout";
       }
+    } else if (waitsForMemory) {
+      return; // it is not read: silence is no fault of the client
     } else if (isPartial() && now - partialSinceNanos > limits.partialNanos()) {
       late = "a frame was not whole within rpc.partial.timeout";
     } else if (now - activeNanos > limits.idleNanos() + patience(limits)) {
@@ -611,12 +635,6 @@ final class Connection implements FrameDecoder.Sink {
     } else if (finishing) {
       loop.attend(this);
     }
-  }
-
-  /** The socket is full: the selector thread goes on when it is not. */
-  void waitForRoom() {
-    loop.endpoint().blocked().add(this);
-    loop.attend(this);
   }
 
   /** The client is gone, or must go; its replies are dropped at once. */

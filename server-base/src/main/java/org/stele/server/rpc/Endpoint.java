@@ -22,10 +22,10 @@ final class Endpoint {
   private final Set<Connection> blocked = ConcurrentHashMap.newKeySet();
 
   /**
-   * The one connection that may finish its large frame while there is no room: without it, many
-   * half read frames could wait for each other.
+   * The one connection that may finish its large frame while there is no room, then the call of
+   * that frame until it is answered: without it, many half read frames could wait for each other.
    */
-  private final AtomicReference<@Nullable Connection> precedence = new AtomicReference<>();
+  private final AtomicReference<@Nullable Object> precedence = new AtomicReference<>();
 
   private final @Nullable TlsHandshakes handshakes;
   private volatile boolean closing;
@@ -34,14 +34,19 @@ final class Endpoint {
    * @param handshakes null: connections are not encrypted
    */
   Endpoint(
-      RpcLimits limits, Clock clock, RpcCounters counters, @Nullable TlsHandshakes handshakes) {
+      RpcLimits limits,
+      Clock clock,
+      MethodTable methods,
+      WorkerPool users,
+      WorkerPool system,
+      @Nullable TlsHandshakes handshakes) {
     this.limits = limits;
     this.handshakes = handshakes;
     this.clock = clock;
-    this.counters = counters;
     junkLog = new JunkLog(clock);
     readBudget = new ByteBudget(limits.readBytes());
     replyBudget = new ByteBudget(limits.replyBytes());
+    counters = new RpcCounters(methods, users, system, readBudget, replyBudget);
   }
 
   RpcLimits limits() {
@@ -96,11 +101,37 @@ final class Endpoint {
     if (holdsMuch) {
       return readBudget.isNearlyOver(more) && !takePrecedence(connection);
     }
-    if (!readBudget.isOver()) {
-      return false;
+    return readBudget.isOver(allowance());
+  }
+
+  /** What the one with precedence holds above the limit is not a reason for the others to wait. */
+  private long allowance() {
+    return precedence.get() == null ? 0 : limits.frameMaxBytes();
+  }
+
+  /**
+   * Whether a call may keep its frame, which is counted already. Small ones leave an eighth of the
+   * room, so that there always is some to read into; a large one had to wait for its room before it
+   * was read, and takes the precedence of its connection with it.
+   *
+   * @param large whether the frame was read into an array of its own
+   */
+  boolean hasRoomFor(Connection connection, Invocation call, boolean large) {
+    if (call.isSystem()) {
+      return true;
     }
-    // what the one with precedence holds above the limit is not a reason for the others to wait
-    return precedence.get() == null || readBudget.isOver(limits.frameMaxBytes());
+    if (!large) {
+      return !readBudget.isAlmostOver(precedence.get() == connection ? 0 : allowance());
+    }
+    return precedence.compareAndSet(connection, call) || !readBudget.isOver(allowance());
+  }
+
+  /** A call is answered. */
+  void letFrameGo(Invocation call) {
+    readBudget.remove(call.heldBytes());
+    if (precedence.get() == call) {
+      precedence.compareAndSet(call, null);
+    }
   }
 
   private boolean takePrecedence(Connection connection) {
@@ -109,7 +140,7 @@ final class Endpoint {
 
   void giveBackPrecedence(Connection connection) {
     if (precedence.get() == connection) {
-      precedence.set(null);
+      precedence.compareAndSet(connection, null);
     }
   }
 

@@ -96,12 +96,16 @@ final class Invocation implements Call, CallQueue.Waiting {
     firstAttemptNanos -= header.sinceFirstAttemptMillis() * 1_000_000;
   }
 
-  /** The argument structure lies in an array that this call keeps. */
+  /**
+   * The argument structure lies in an array that this call keeps until it is answered: decoded
+   * arguments point into it.
+   */
   void setFrame(byte[] newFrame, int newBodyOffset, int newBodyEnd) {
     frame = newFrame;
     bodyOffset = newBodyOffset;
     bodyEnd = newBodyEnd;
     heldBytes = newFrame.length + OWN_BYTES;
+    connection.endpoint().readBudget().add(heldBytes);
   }
 
   ServedMethod<?> method() {
@@ -176,8 +180,7 @@ final class Invocation implements Call, CallQueue.Waiting {
     }
     if (wouldBlock) {
       dispatcher.counters().handedOn.increment();
-      keepFrame(array, offset, end, owned);
-      dispatcher.submit(this);
+      submit(array, offset, end, owned);
     }
   }
 
@@ -189,18 +192,18 @@ final class Invocation implements Call, CallQueue.Waiting {
       answerFailure(e);
       return;
     }
-    keepFrame(array, offset, end, owned);
-    dispatcher.submit(this);
+    submit(array, offset, end, owned);
   }
 
-  /** Takes what outlives the turn of its connection. */
-  private void keepFrame(byte[] array, int offset, int end, boolean owned) {
+  /** Takes what outlives the turn of its connection, if there is memory for it. */
+  private void submit(byte[] array, int offset, int end, boolean owned) {
     if (owned) {
       setFrame(array, offset, end);
     } else {
       byte[] copy = Arrays.copyOfRange(array, offset, end);
       setFrame(copy, 0, copy.length);
     }
+    dispatcher.submit(connection, this, owned);
   }
 
   /** Runs it, unless it is too late. Throws nothing. */
@@ -342,6 +345,9 @@ final class Invocation implements Call, CallQueue.Waiting {
         method.replyTime.record(dispatcher.nanos() - arrivedNanos);
       }
     } finally {
+      if (heldBytes > 0) {
+        connection.endpoint().letFrameGo(this);
+      }
       connection.end(isPlain());
     }
   }

@@ -1,60 +1,50 @@
 package org.stele.server.rpc;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.core.time.Clock;
 
 /**
- * Tells the operator about peers that misbehave, at most one line a second: what happened to the
- * latest, and how many were not mentioned. Thread-safe.
+ * Tells the operator about peers that misbehave and handlers that fail: for each address and each
+ * kind of failure at most one line a second, with the number of those that were not mentioned.
+ * However many addresses misbehave, there are few lines. Thread-safe.
  */
 final class JunkLog {
   private static final Logger LOG = LoggerFactory.getLogger(JunkLog.class);
-  private static final long INTERVAL_NANOS = 1_000_000_000;
 
-  private final Clock clock;
+  /** Addresses that have a line a second each; all further ones share one. */
+  private static final int ADDRESSES = 16;
 
-  @GuardedBy("this")
-  private long nextNanos;
+  private static final int FAILURES = 64;
 
-  @GuardedBy("this")
-  private long silenced;
+  private final LineTurns<InetAddress> addresses;
+  private final LineTurns<String> failures;
 
   JunkLog(Clock clock) {
-    this.clock = clock;
-    nextNanos = clock.nanos();
+    addresses = new LineTurns<>(ADDRESSES, clock);
+    failures = new LineTurns<>(FAILURES, clock);
   }
 
   void closed(InetSocketAddress peer, String reason) {
-    long more = takeTurn();
-    if (more >= 0) {
+    long more = addresses.take(peer.getAddress());
+    if (more != LineTurns.SILENT) {
       LOG.warn("Closed the connection from {}: {}{}", peer, reason, silencedText(more));
     }
   }
 
+  /**
+   * @param what of a small number of texts
+   */
   void failed(String what, Throwable failure) {
-    long more = takeTurn();
-    if (more >= 0) {
+    long more = failures.take(what);
+    if (more != LineTurns.SILENT) {
       LOG.error("{}{}", what, silencedText(more), failure);
     }
   }
 
   private static String silencedText(long more) {
-    return more == 0 ? "" : " (" + more + " messages before this one were left out)";
-  }
-
-  /** How many were silenced before, or -1 if this one is to be silent. */
-  private synchronized long takeTurn() {
-    long now = clock.nanos();
-    if (now - nextNanos < 0) {
-      silenced++;
-      return -1;
-    }
-    nextNanos = now + INTERVAL_NANOS;
-    long more = silenced;
-    silenced = 0;
-    return more;
+    return more == 0 ? "" : " (" + more + " more like it before were left out)";
   }
 }

@@ -218,11 +218,13 @@ final class ReplyWriter {
     }
   }
 
+  /** Has the turn, and leaves it to the selector thread; unless the connection is closed. */
   private void becomeBlocked() {
     progressNanos = clock.nanos();
-    blocked = true;
-    connection.waitForRoom();
-    connection.endpoint().limitUnsent(connection);
+    synchronized (this) {
+      blocked = !closed;
+    }
+    connection.attend();
   }
 
   /** Returns how much the socket took. */
@@ -246,6 +248,7 @@ final class ReplyWriter {
   /** Drops everything; later replies go nowhere. */
   synchronized void close() {
     closed = true;
+    blocked = false;
     budget.remove(unsentBytes);
     unsentBytes = 0;
   }

@@ -26,6 +26,9 @@ public final class RpcCounters {
   final LongAdder bytesRead = new LongAdder();
   final LongAdder bytesWritten = new LongAdder();
 
+  /** Times that a connection was not read for want of memory. */
+  final LongAdder readWaits = new LongAdder();
+
   /** Connections closed because what they sent is not this protocol. */
   final LongAdder junk = new LongAdder();
 
@@ -70,11 +73,20 @@ public final class RpcCounters {
   private final MethodTable methods;
   private final WorkerPool users;
   private final WorkerPool system;
+  private final ByteBudget readBudget;
+  private final ByteBudget replyBudget;
 
-  RpcCounters(MethodTable methods, WorkerPool users, WorkerPool system) {
+  RpcCounters(
+      MethodTable methods,
+      WorkerPool users,
+      WorkerPool system,
+      ByteBudget readBudget,
+      ByteBudget replyBudget) {
     this.methods = methods;
     this.users = users;
     this.system = system;
+    this.readBudget = readBudget;
+    this.replyBudget = replyBudget;
   }
 
   /**
@@ -93,6 +105,9 @@ public final class RpcCounters {
     all.put("rpc.accept.failures", acceptFailures.sum());
     all.put("rpc.bytes.read", bytesRead.sum());
     all.put("rpc.bytes.written", bytesWritten.sum());
+    all.put("rpc.read.bytes", readBudget.used());
+    all.put("rpc.read.waits", readWaits.sum());
+    all.put("rpc.reply.bytes", replyBudget.used());
     all.put("rpc.tls.handshakes", handshakes.sum());
     all.put("rpc.tls.handshake.failures", handshakeFailures.sum());
     all.put("rpc.inline", inline.sum());

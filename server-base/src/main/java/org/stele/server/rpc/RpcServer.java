@@ -84,7 +84,7 @@ public final class RpcServer implements AutoCloseable {
             principal -> 1,
             clock);
     handshakes = TlsHandshakes.wanted(settings);
-    endpoint = new Endpoint(limits, clock, new RpcCounters(table, users, system), handshakes);
+    endpoint = new Endpoint(limits, clock, table, users, system, handshakes);
     Supplier<CallDispatcher> dispatchers =
         () -> new CallDispatcher(endpoint, table, users, system, instanceId, bootId);
     threads =

@@ -110,7 +110,9 @@ final class WorkerPool {
     if (unavailable) {
       call.refuse(shuttingDown());
     }
-    refuseBusy(refused);
+    for (Invocation without : refused) {
+      refuseBusy(without, "all " + maxThreads + " workers are busy and the queue is full");
+    }
   }
 
   /** Starts a worker with its first call; false if the operating system gives no thread. */
@@ -128,18 +130,30 @@ final class WorkerPool {
     return true;
   }
 
-  private void refuseBusy(List<Invocation> refused) {
-    for (Invocation call : refused) {
-      evicted.increment();
-      int retryAfter = retryAfterMillis();
-      call.refuse(
-          SteleException.busy(
-              "all "
-                  + maxThreads
-                  + " workers are busy and the queue is full; try again in "
-                  + retryAfter
-                  + " ms",
-              retryAfter));
+  /** Answers a call for which there is no room. */
+  void refuseBusy(Invocation call, String why) {
+    evicted.increment();
+    int retryAfter = retryAfterMillis();
+    call.refuse(SteleException.busy(why + "; try again in " + retryAfter + " ms", retryAfter));
+  }
+
+  /** Whether a principal has had more of the server than one of those that wait. */
+  boolean hasHadMore(Object principal) {
+    lock.lock();
+    try {
+      return queue.hasHadMore(principal);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Charges a principal for a call that ran on another thread while calls waited here. */
+  void charge(Object principal, long nanos, long bytesMoved) {
+    lock.lock();
+    try {
+      queue.charge(principal, nanos, bytesMoved);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -267,11 +281,14 @@ final class WorkerPool {
     return worker.await();
   }
 
-  /** Takes an idle worker off the list; false if it was given a call just now. */
+  /**
+   * Takes an idle worker off the lists; false if it was given a call just now. Off both at once: a
+   * call that came between would count on a worker that never comes back.
+   */
   private boolean leave(Worker worker) {
     lock.lock();
     try {
-      return idle.remove(worker);
+      return idle.remove(worker) && workers.remove(worker);
     } finally {
       lock.unlock();
     }

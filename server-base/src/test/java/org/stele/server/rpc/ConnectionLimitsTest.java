@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.DataInputStream;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.stele.core.thrift.ServerService;
 import org.stele.core.time.ManualClock;
+import org.stele.core.wire.MessageHeader;
 
 /** Deadlines and memory of connections. */
 class ConnectionLimitsTest extends EveryServerKind {
@@ -137,16 +139,60 @@ class ConnectionLimitsTest extends EveryServerKind {
       long read = endpoint.count("rpc.bytes.read");
       for (int i = 0; i < 4; i++) {
         slow.raw(new byte[] {call[i]}).flush();
-        steady.raw(java.util.Arrays.copyOfRange(call, 0, step)).flush();
+        steady.raw(Arrays.copyOfRange(call, 0, step)).flush();
         long expected = read + (i + 1) * (1L + step) + i * (long) (call.length - step);
         endpoint.await("rpc.bytes.read", expected);
         clock.advance(Duration.ofSeconds(3));
-        steady.raw(java.util.Arrays.copyOfRange(call, step, call.length)).flush();
+        steady.raw(Arrays.copyOfRange(call, step, call.length)).flush();
         assertEquals(1, steady.readReply(), "each frame has its own time");
       }
       assertEquals(0, slow.readToEnd());
       assertEquals(1, endpoint.count("rpc.connections.timed.out"));
       endpoint.assertServes();
+    }
+  }
+
+  @Test
+  void whoWaitsForMemoryIsNotSlow() throws Exception {
+    ManualClock clock = new ManualClock();
+    String[] settings = Arrays.copyOf(TIMEOUTS, TIMEOUTS.length + 2);
+    settings[TIMEOUTS.length] = "rpc.read.bytes";
+    settings[TIMEOUTS.length + 1] = "1M";
+    List<RawClient> holders = new ArrayList<>();
+    try (EndpointFixture endpoint = new EndpointFixture(clock, settings);
+        RawClient client = endpoint.greeted()) {
+      byte[] call = client.call(1, "ping", EndpointFixture.ping(1)).take();
+      long read = endpoint.count("rpc.bytes.read");
+      client.raw(Arrays.copyOf(call, 5)).flush();
+      endpoint.await("rpc.bytes.read", read + 5);
+      // frames that wait for the call before them fill the buffers
+      for (int i = 0; i < 12; i++) {
+        RawClient holder = endpoint.connect();
+        holder.plainCall(
+            MessageHeader.COMPACT, MessageHeader.CALL, "write", 1, EndpointFixture.write());
+        holder.plainCall(
+            MessageHeader.COMPACT,
+            MessageHeader.CALL,
+            "ping",
+            2,
+            EndpointFixture.ping(new byte[100_000], 1));
+        holder.flush();
+        holders.add(holder);
+      }
+      EndpointFixture.await(() -> endpoint.service.writes.size() >= 10);
+      client.raw(Arrays.copyOfRange(call, 5, call.length)).flush();
+      EndpointFixture.await(() -> endpoint.count("rpc.read.waits") > 0);
+      clock.advance(Duration.ofSeconds(11));
+      clock.advance(Duration.ofSeconds(11));
+      for (int i = 0; i < holders.size(); i++) {
+        endpoint.service.writes.take().reply(TestService.writeResult());
+      }
+      assertEquals(1, client.readReply(), "the server did not read, the client was not slow");
+      assertEquals(0, endpoint.count("rpc.connections.timed.out"));
+    } finally {
+      for (RawClient holder : holders) {
+        holder.close();
+      }
     }
   }
 
@@ -228,9 +274,9 @@ class ConnectionLimitsTest extends EveryServerKind {
         byte[] call = client.out.toByteArray();
         client.out.clear();
         int half = call.length / 2;
-        client.raw(java.util.Arrays.copyOf(call, half)).flush();
+        client.raw(Arrays.copyOf(call, half)).flush();
         all.add(client);
-        rests.add(java.util.Arrays.copyOfRange(call, half, call.length));
+        rests.add(Arrays.copyOfRange(call, half, call.length));
       }
       endpoint.assertServes();
       List<Thread> senders = new ArrayList<>();

@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.thrift.ServerService;
 import org.stele.core.time.ManualClock;
 import org.stele.core.wire.CallHeader;
 
@@ -104,6 +106,123 @@ class OverloadTest extends EveryServerKind {
       assertEquals(1000, client.readReply());
       assertEquals(4, client.readReply(), "one call may be larger than the queue");
       assertFalse(client.reply.isRefused());
+    }
+  }
+
+  @Test
+  void framesAreCountedUntilTheirCallsAreAnswered() throws Exception {
+    try (EndpointFixture endpoint =
+            EndpointFixture.start("rpc.workers", "64", "rpc.read.bytes", "2M");
+        RawClient client = endpoint.greeted()) {
+      int calls = 40;
+      String large = "x".repeat(100_000);
+      for (int i = 0; i < calls; i++) {
+        client.call(i, "scan", EndpointFixture.scan(large));
+      }
+      client.flush();
+      EndpointFixture.await(
+          () -> endpoint.service.scansBegun.get() + endpoint.count("rpc.busy") == calls);
+      assertTrue(endpoint.service.scansBegun.get() >= 12, "as many run as there is memory for");
+      assertTrue(endpoint.service.scansBegun.get() <= 20, "all of them hold their frames");
+      assertTrue(endpoint.count("rpc.read.bytes") >= 12L * large.length());
+      endpoint.assertServes();
+      try (RawClient other = endpoint.greeted()) {
+        other.call(1, "settings", new ServerService.settings_args()).flush();
+        other.readReply();
+        assertFalse(other.reply.isRefused(), "the system class is served");
+      }
+      endpoint.service.scanPermits.release(calls + 1);
+      int busy = 0;
+      for (int i = 0; i < calls; i++) {
+        client.readReply();
+        if (client.reply.isRefused()) {
+          busy++;
+          assertEquals(ErrorCode.BUSY, client.reply.refusal().code());
+          assertTrue(client.reply.refusal().retryAfterMillis() >= 10);
+        }
+      }
+      assertEquals(endpoint.count("rpc.busy"), busy);
+      endpoint.await("rpc.read.bytes", 0);
+      client.call(99, "scan", EndpointFixture.scan(large)).flush();
+      assertEquals(99, client.readReply());
+      assertFalse(client.reply.isRefused(), "there is room again");
+    }
+  }
+
+  @Test
+  void oneLargeFrameMayRunBeyondTheLimitAndTheNextWaits() throws Exception {
+    ManualClock clock = new ManualClock(0, START);
+    try (EndpointFixture endpoint =
+            new EndpointFixture(
+                clock,
+                "rpc.read.bytes",
+                "1M",
+                "rpc.frame.max",
+                "8M",
+                "rpc.partial.timeout",
+                "10s");
+        RawClient first = endpoint.greeted();
+        RawClient second = endpoint.greeted();
+        RawClient small = endpoint.greeted()) {
+      first.call(1, "scan", EndpointFixture.scan("x".repeat(3 << 20))).flush();
+      EndpointFixture.await(() -> endpoint.service.scansBegun.get() == 1);
+      byte[] next = second.call(2, "scan", EndpointFixture.scan("y".repeat(3 << 20))).take();
+      second.raw(Arrays.copyOf(next, 1 << 20)).flush();
+      EndpointFixture.await(() -> endpoint.count("rpc.read.waits") > 0);
+      endpoint.assertServes();
+      small.call(3, "scan", EndpointFixture.scan("small")).flush();
+      EndpointFixture.await(() -> endpoint.service.scansBegun.get() == 2);
+      clock.advance(Duration.ofSeconds(11));
+      endpoint.assertServes();
+      assertEquals(0, endpoint.count("rpc.connections.timed.out"));
+      endpoint.service.scanPermits.release(3);
+      second.raw(Arrays.copyOfRange(next, 1 << 20, next.length)).flush();
+      assertEquals(1, first.readReply());
+      assertFalse(first.reply.isRefused());
+      assertEquals(2, second.readReply());
+      assertFalse(second.reply.isRefused(), () -> second.reply.refusal().getMessage());
+      assertEquals(3, small.readReply());
+      endpoint.await("rpc.read.bytes", 0);
+    }
+  }
+
+  @Test
+  void callsOfTheSelectorThreadAreChargedWhileOthersWait() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.workers", "1");
+        RawClient busy = endpoint.greeted();
+        RawClient heavy = RawClient.greetedFrom("127.0.0.3", endpoint.server.address());
+        RawClient light = RawClient.greetedFrom("127.0.0.2", endpoint.server.address())) {
+      busy.call(1, "scan", EndpointFixture.scan("first")).flush();
+      EndpointFixture.await(() -> endpoint.service.scansBegun.get() == 1);
+      for (int i = 0; i < 100; i++) {
+        heavy.call(i, "ping", EndpointFixture.ping(1000)).flush();
+        assertEquals(i, heavy.readReply());
+      }
+      assertEquals(0, endpoint.count("rpc.queue.calls"), "nobody waits: nobody is charged");
+      light.call(1, "scan", EndpointFixture.scan("light")).flush();
+      endpoint.await("rpc.queue.calls", 1);
+      int sent = 0;
+      while (endpoint.count("rpc.queue.calls") < 2) {
+        assertTrue(sent < 1_000_000, "it is never charged");
+        for (int i = 0; i < 100; i++) {
+          heavy.call(sent++, "ping", EndpointFixture.ping(1));
+        }
+        heavy.flush();
+        while (heavy.input().available() > 0) {
+          heavy.readReply();
+        }
+      }
+      int total = sent;
+      light.call(2, "ping", EndpointFixture.ping(1)).flush();
+      assertEquals(2, light.readReply(), "who has had less is served at once");
+      endpoint.service.scanPermits.release(2);
+      endpoint.await("rpc.queue.calls", 0);
+      EndpointFixture.await(() -> endpoint.count("rpc.calls.ping") == 101 + total);
+      heavy.call(sent, "ping", EndpointFixture.ping(1)).flush();
+      long last = heavy.readReply();
+      while (last != sent) {
+        last = heavy.readReply();
+      }
     }
   }
 

@@ -145,6 +145,13 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
+  /** What was gathered, which is not sent. */
+  byte[] take() {
+    byte[] bytes = out.toByteArray();
+    out.clear();
+    return bytes;
+  }
+
   /** Sends the first bytes of what was gathered. */
   void flushOnly(int count) throws IOException {
     byte[] bytes = out.toByteArray();

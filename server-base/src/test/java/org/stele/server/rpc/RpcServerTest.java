@@ -1,5 +1,6 @@
 package org.stele.server.rpc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -11,6 +12,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
@@ -23,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.stele.core.data.ByteWriter;
 import org.stele.core.data.WriterStamp;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
@@ -381,6 +384,66 @@ class RpcServerTest extends EveryServerKind {
           .plainCall(MessageHeader.BINARY, MessageHeader.CALL, "ping", 3, EndpointFixture.ping(1))
           .flush();
       assertEquals(3, client.readPlain().sequenceId());
+    }
+  }
+
+  @Test
+  void onewayMessagesGetNoWordWhateverIsWrongWithThem() throws Exception {
+    try (EndpointFixture endpoint = EndpointFixture.start()) {
+      byte[] unknown = oneway("x");
+      byte[] known = oneway("ping");
+      assertSilent(endpoint, new CallHeader().reset(1, 7), unknown, true);
+      assertSilent(
+          endpoint, new CallHeader().reset(1, 7).setDeadline(99, Long.MAX_VALUE), known, true);
+      byte[] cut = Arrays.copyOf(known, 4);
+      assertSilent(endpoint, new CallHeader().reset(1, 7), cut, true);
+      // these cost the connection, silently
+      assertSilent(endpoint, null, cut, false);
+      try (RawClient client = endpoint.connect()) {
+        int begin = client.beginFrame();
+        new CallHeader().reset(1, 7).encode(client.out);
+        client.out.writeBytes(known, 0, known.length);
+        client.endFrame(begin).flush();
+        assertEquals(0, client.readToEnd(), "no HELLO, but no answer either");
+      }
+      try (RawClient client = endpoint.connect()) {
+        client.raw(known).flush();
+        assertEquals(0, client.readToEnd(), "not framed");
+      }
+      endpoint.assertServes();
+    }
+    try (EndpointFixture endpoint = EndpointFixture.start("rpc.frame.max", "64K")) {
+      byte[] known = Arrays.copyOf(oneway("ping"), 100_000);
+      assertSilent(endpoint, null, known, false);
+      assertSilent(endpoint, new CallHeader().reset(1, 7), known, false);
+    }
+  }
+
+  private static byte[] oneway(String method) {
+    ByteWriter out = new ByteWriter();
+    MessageHeader.encode(
+        out, MessageHeader.COMPACT, MessageHeader.ONEWAY, 1, method.getBytes(UTF_8));
+    return out.writeByte(0).toByteArray();
+  }
+
+  /** Sends a message, and a call behind it if the connection is to survive. */
+  private static void assertSilent(
+      EndpointFixture endpoint, CallHeader header, byte[] message, boolean survives)
+      throws Exception {
+    try (RawClient client = header == null ? endpoint.connect() : endpoint.greeted()) {
+      int begin = client.beginFrame();
+      if (header != null) {
+        header.encode(client.out);
+      }
+      client.out.writeBytes(message, 0, message.length);
+      client.endFrame(begin);
+      if (survives) {
+        client.call(99, "ping", EndpointFixture.ping(1)).flush();
+        assertEquals(99, client.readReply(), "the first bytes that come");
+      } else {
+        client.flush();
+        assertEquals(0, client.readToEnd());
+      }
     }
   }
 
