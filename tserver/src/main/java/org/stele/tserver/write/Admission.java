@@ -204,16 +204,30 @@ final class Admission implements Closeable {
     }
   }
 
-  /** Lets in what can be let in, and refuses what has waited until its deadline. */
+  /**
+   * Lets in what can be let in, and refuses what has waited until its deadline. By one thread at a
+   * time; only it takes writes out of the lines.
+   */
   void runOnce() {
     List<Waiting> late = new ArrayList<>();
+    List<Waiting> systemLine;
+    List<Waiting> usersLine;
     lock.lock();
     try {
       removeLateLocked(system, late);
       removeLateLocked(users, late);
-      boolean systemDone = admitLocked(system);
-      boolean usersDone = admitLocked(users);
-      scarce = !systemDone || !usersDone;
+      systemLine = List.copyOf(system);
+      usersLine = List.copyOf(users);
+    } finally {
+      lock.unlock();
+    }
+    // without the lock: a log that is closed has its callers answered at once
+    boolean systemDone = admitAll(systemLine, system);
+    boolean usersDone = admitAll(usersLine, users);
+    lock.lock();
+    try {
+      boolean joined = scarce && room; // those who joined meanwhile were not looked at
+      scarce = !systemDone || !usersDone || joined;
     } finally {
       lock.unlock();
     }
@@ -228,20 +242,27 @@ final class Admission implements Closeable {
   }
 
   /** Lets in what may pass; false: what all share is used up. */
-  @GuardedBy("lock")
-  private boolean admitLocked(Deque<Waiting> line) {
+  private boolean admitAll(List<Waiting> waitingNow, Deque<Waiting> line) {
     long now = clock.nanos();
-    for (Iterator<Waiting> each = line.iterator(); each.hasNext(); ) {
-      Waiting next = each.next();
+    for (Waiting next : waitingNow) {
       if (next.admitted || next.write.target().pace().isOpen(now)) {
         if (!tryAdmit(next)) {
           return false;
         }
-        each.remove();
-        leftLocked(next);
+        left(next, line);
       }
     }
     return true;
+  }
+
+  private void left(Waiting candidate, Deque<Waiting> line) {
+    lock.lock();
+    try {
+      line.remove(candidate);
+      leftLocked(candidate);
+    } finally {
+      lock.unlock();
+    }
   }
 
   @GuardedBy("lock")
@@ -266,25 +287,35 @@ final class Admission implements Closeable {
   /** Refuses what waits and ends the thread. Idempotent. */
   @Override
   public void close() {
-    List<Waiting> rest = new ArrayList<>();
     lock.lock();
     try {
       closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      thread.join(CLOSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    takeRest().forEach(candidate -> refuse(candidate, "the server is closing"));
+  }
+
+  /** What still waits, when the thread that lets it in has ended. */
+  private List<Waiting> takeRest() {
+    List<Waiting> rest = new ArrayList<>();
+    lock.lock();
+    try {
       rest.addAll(system);
       rest.addAll(users);
       system.clear();
       users.clear();
       waiting.set(0);
       waitingBytes = 0;
-      changed.signalAll();
     } finally {
       lock.unlock();
     }
-    rest.forEach(candidate -> refuse(candidate, "the server is closing"));
-    try {
-      thread.join(CLOSE_MILLIS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    return rest;
   }
 }

@@ -298,6 +298,43 @@ class WriteStageTest {
   }
 
   @Test
+  void noCallerIsAnsweredUnderTheLockOfThoseThatWait() throws Exception {
+    TabletFixture.Options options = new TabletFixture.Options();
+    options.memoryBytes = 1 << 20;
+    TabletFixture fixture = new TabletFixture(options);
+    try {
+      fixture.memory.reserve(1 << 20);
+      CompletableFuture<Boolean> othersGoOn = new CompletableFuture<>();
+      long deadline = fixture.clock.nanos() + TimeUnit.SECONDS.toNanos(100);
+      fixture.writes.write(
+          new WriteBatch(
+              TabletFixture.TABLE, List.of(put("a", 10)), null, deadline, false, WriterStamp.NONE),
+          failures -> othersGoOn.complete(canLetRoomAppear(fixture)));
+      CompletableFuture<List<WriteFailure>> second =
+          write(fixture, Duration.ofSeconds(100), "second");
+      assertEquals(2, fixture.writes.waiting());
+      fixture.log.close();
+      fixture.memory.release(1 << 20);
+      assertTrue(othersGoOn.get(30, TimeUnit.SECONDS), "another thread needed the lock");
+      assertEquals(List.of(ErrorCode.UNAVAILABLE), codes(second.get(10, TimeUnit.SECONDS)));
+    } finally {
+      fixture.close();
+    }
+  }
+
+  private static boolean canLetRoomAppear(TabletFixture fixture) {
+    fixture.memory.reserve(1);
+    Thread other = new Thread(() -> fixture.memory.release(1), "other");
+    other.start();
+    try {
+      other.join(2000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return !other.isAlive();
+  }
+
+  @Test
   void fullLogHasWritesWaitToo() throws Exception {
     TabletFixture.Options options = new TabletFixture.Options();
     options.logQueueBytes = 64 << 10;
