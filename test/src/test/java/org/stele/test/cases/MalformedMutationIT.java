@@ -229,6 +229,7 @@ class MalformedMutationIT {
     packed.put("type 0", packed(2).text("r").varint(1).raw(0, 0).end());
     packed.put("a value beyond the end", packed(2).text("r").varint(1).raw(1, 16).varint(9).end());
     packed.put("a row above the limit", packed(2).bytes(longRow()).end());
+    packed.put("rows of many updates", rowsOfManyUpdates());
     byte[] good = PackedMutations.encode(List.of(mutation("bad batch"), mutation("bad too")));
     for (int length = 1; length < good.length; length++) {
       packed.put("cut at " + length, Arrays.copyOf(good, length));
@@ -302,6 +303,19 @@ class MalformedMutationIT {
   private static byte[] longRow() {
     int length = DataLimits.MAX_KEY_BYTES + 1;
     return part().varint(length).bytes(filled(length, 'r')).varint(1).raw(1, 0).end();
+  }
+
+  /** 300 KB, and 128 MB when each update has its row. */
+  private static byte[] rowsOfManyUpdates() {
+    Part packed = packed(17);
+    for (int row = 0; row < 16; row++) {
+      int length = 16 << 10;
+      packed.varint(length).bytes(filled(length, 'r')).varint(500);
+      for (int update = 0; update < 500; update++) {
+        packed.raw(1, 0);
+      }
+    }
+    return packed.end();
   }
 
   // ---- Sending

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -43,15 +44,15 @@ public final class NothingLeftRunning implements AfterAllCallback {
     try {
       Conditions.await("no process is left", patience, () -> running(mark).isEmpty());
     } catch (AssertionError e) {
-      TreeMap<Long, String> left = running(mark);
+      SortedMap<Long, String> left = running(mark);
       left.keySet().forEach(StandaloneServer::kill9);
       throw new AssertionError("left running, and ended now: " + left, e);
     }
   }
 
   /** Command lines by process id, without this process and those that it descends from. */
-  private static TreeMap<Long, String> running(String mark) {
-    TreeMap<Long, String> found = new TreeMap<>();
+  private static SortedMap<Long, String> running(String mark) {
+    SortedMap<Long, String> found = new TreeMap<>();
     Set<Long> own =
         Stream.iterate(
                 Optional.of(ProcessHandle.current()), Optional::isPresent, p -> p.get().parent())
