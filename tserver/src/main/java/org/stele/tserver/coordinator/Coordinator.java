@@ -238,7 +238,7 @@ public final class Coordinator implements Closeable {
     }
     try {
       if (leads) {
-        settled = reconciler.pass() == Progress.SETTLED;
+        settled = reconciler.pass() == PassResult.SETTLED;
         statuses = Map.copyOf(reconciler.statuses());
       } else {
         reconciler.resign();

@@ -121,11 +121,11 @@ final class Reconciler {
     return statuses;
   }
 
-  Progress pass() throws IOException {
+  PassResult pass() throws IOException {
     Map<String, String> servers = liveServers.bySession();
     if (servers.isEmpty() || !serveRoot(servers)) {
       expireOperations();
-      return Progress.WAITING;
+      return PassResult.WAITING;
     }
     if (epoch == 0) {
       epoch = store.raiseCoordinatorEpoch();
@@ -140,7 +140,7 @@ final class Reconciler {
     boolean deleted = dropDeleted(servers);
     answer();
     expireOperations();
-    return open && deleted ? Progress.SETTLED : Progress.WAITING;
+    return open && deleted ? PassResult.SETTLED : PassResult.WAITING;
   }
 
   // ---- The metadata tablet

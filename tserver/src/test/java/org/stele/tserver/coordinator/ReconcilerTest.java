@@ -63,7 +63,7 @@ class ReconcilerTest {
   /** Passes until all is settled. */
   private void settle(Reconciler coordinator) throws IOException {
     for (int i = 0; i < 20; i++) {
-      if (coordinator.pass() == Progress.SETTLED) {
+      if (coordinator.pass() == PassResult.SETTLED) {
         return;
       }
     }
@@ -91,7 +91,7 @@ class ReconcilerTest {
 
   @Test
   void servesTheMetadataFirst() throws IOException {
-    assertEquals(Progress.WAITING, reconciler.pass());
+    assertEquals(PassResult.WAITING, reconciler.pass());
     assertEquals("s1", store.rootTablet().session());
     assertEquals(1, store.rootTablet().epoch());
     assertEquals(0, rows.batches());
@@ -172,7 +172,7 @@ class ReconcilerTest {
   @Test
   void waitsWhileNoServerLives() throws IOException {
     live.clear();
-    assertEquals(Progress.WAITING, reconciler.pass());
+    assertEquals(PassResult.WAITING, reconciler.pass());
     assertEquals(0, root.batches() - 1);
   }
 
@@ -218,7 +218,7 @@ class ReconcilerTest {
     settle(reconciler);
     servers.failCloses = true;
     CompletableFuture<String> deleted = delete("people");
-    assertEquals(Progress.WAITING, reconciler.pass());
+    assertEquals(PassResult.WAITING, reconciler.pass());
     assertFalse(deleted.isDone());
     servers.failCloses = false;
     settle(newReconciler());
@@ -235,7 +235,7 @@ class ReconcilerTest {
     CompletableFuture<String> made = create("others");
     int batches = rows.batches();
     for (int i = 0; i < 5; i++) {
-      assertEquals(Progress.WAITING, reconciler.pass());
+      assertEquals(PassResult.WAITING, reconciler.pass());
     }
     assertTrue(made.isDone());
     assertFalse(deleted.isDone());
@@ -253,7 +253,7 @@ class ReconcilerTest {
     create("people", "g");
     CompletableFuture<String> other = create("other");
     for (int i = 0; i < 5; i++) {
-      assertEquals(Progress.WAITING, reconciler.pass());
+      assertEquals(PassResult.WAITING, reconciler.pass());
     }
     String tablet =
         store.tablets().stream()
