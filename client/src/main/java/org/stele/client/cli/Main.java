@@ -13,10 +13,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.ServiceLoader;
+import org.stele.core.settings.SettingException;
 import org.stele.core.settings.SettingType;
 import org.stele.core.time.Clock;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
@@ -103,7 +105,12 @@ public final class Main {
   }
 
   private static Duration parseDuration(String text) {
-    return SettingType.duration(Duration.ofMillis(1), Duration.ofDays(365)).parse("the time", text);
+    try {
+      return SettingType.duration(Duration.ofMillis(1), Duration.ofDays(365))
+          .parse("the time", text);
+    } catch (SettingException e) {
+      throw new TypeConversionException(String.valueOf(e.getMessage()));
+    }
   }
 
   private int reportUsage(ParameterException e, PrintWriter messages) {

@@ -32,7 +32,11 @@ final class SteleSession implements Session {
   }
 
   static Session connect(String connectString, ClientOptions options) {
-    return new SteleSession(SteleClient.connect(connectString, options));
+    try {
+      return new SteleSession(SteleClient.connect(connectString, options));
+    } catch (IllegalArgumentException e) {
+      throw new CommandFailure("'" + connectString + "': " + e.getMessage(), e);
+    }
   }
 
   @Override

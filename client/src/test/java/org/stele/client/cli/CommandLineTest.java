@@ -49,6 +49,7 @@ class CommandLineTest {
         "table",
         "table nonsense",
         "table create",
+        "table create t --splits a,,b",
         "load t",
         "load t file-of-unknown.type",
         "load t x.csv --format xml",
@@ -61,6 +62,8 @@ class CommandLineTest {
     assertTrue(cli.err.startsWith("stele: "), cli.err);
     assertTrue(cli.err.lines().count() <= 3, cli.err);
     assertFalse(cli.err.contains("\tat "), cli.err);
+    assertFalse(cli.err.contains("org.stele."), cli.err);
+    assertFalse(cli.err.contains("Bound["), cli.err);
     assertEquals("", cli.out);
   }
 

@@ -52,4 +52,17 @@ public record Bound(List<Bytes> parts, @Nullable Long timestamp, boolean inclusi
     }
     return out.writeLong(time ^ Long.MAX_VALUE).toByteArray();
   }
+
+  /** For people: its parts, the time if there is one, and whether it is exclusive. */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder();
+    for (Bytes part : parts) {
+      text.append(text.isEmpty() ? "'" : " '").append(part).append('\'');
+    }
+    if (timestamp != null) {
+      text.append(" at ").append(timestamp);
+    }
+    return text.append(inclusive ? "" : " (exclusive)").toString();
+  }
 }

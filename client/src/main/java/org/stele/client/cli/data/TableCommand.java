@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.TableDescription;
+import org.stele.client.TableOptions;
 import org.stele.client.TabletInfo;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.Session;
@@ -73,8 +74,13 @@ final class TableCommand implements Runnable {
     if (splitsFile != null) {
       rows.addAll(readSplits(notation, splitsFile));
     }
+    TableOptions options =
+        notation.read(
+            List.copyOf(rows),
+            splitRows ->
+                new TableOptions(splitRows, Objects.requireNonNullElse(settings, Map.of())));
     try (Session session = context.connect()) {
-      session.createTable(table, List.copyOf(rows), Objects.requireNonNullElse(settings, Map.of()));
+      session.createTable(table, options.splits(), options.settings());
     }
     return 0;
   }
