@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.stele.core.thrift.ServerService;
 
 class WorkerPoolTest {
-  private static final int CALLS = Boolean.getBoolean("stele.long") ? 2_000_000 : 50_000;
+  private static final int CALLS = Boolean.getBoolean("stele.long") ? 2_000_000 : 5_000;
   private static final long IDLE_NANOS = 30_000;
 
   /** A call that comes just when the last worker ends finds a worker all the same. */

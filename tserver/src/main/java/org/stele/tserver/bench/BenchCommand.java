@@ -1,6 +1,8 @@
 package org.stele.tserver.bench;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -8,6 +10,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.core.data.Durability;
+import org.stele.core.settings.StandardSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -318,6 +321,68 @@ final class BenchCommand implements Runnable {
                     BenchOptions.duration("--seconds", seconds, 0.1)));
     bench.run();
     return 0;
+  }
+
+  @Command(
+      name = "soak",
+      description = {
+        "Clients that connect, cut, reset, close one half, send junk, and let deadlines pass; then the",
+        "server must hold no more descriptors, threads, heap and connections than before, and serve 256",
+        "fresh connections. Exit code 1 if not."
+      })
+  int soak(
+      @Option(
+              names = "--seconds",
+              paramLabel = "S",
+              defaultValue = "900",
+              description = "How long (default: 900).")
+          double seconds,
+      @Option(
+              names = "--threads",
+              paramLabel = "N",
+              defaultValue = "8",
+              description = "Threads that misbehave (default: 8).")
+          int threads,
+      @Option(
+              names = "--server-type",
+              paramLabel = "T",
+              description = "rpc.server.type of the server that is started for it.")
+          @Nullable String serverType,
+      @Option(
+              names = "--server-setting",
+              paramLabel = "NAME=VALUE",
+              arity = "1..*",
+              description = "More settings of the server.")
+          @Nullable Map<String, String> settings,
+      @Option(
+              names = "--temp",
+              paramLabel = "DIR",
+              description =
+                  "Where the server's directory is made, and removed (default: the system's).")
+          @Nullable Path temp,
+      @Option(
+              names = "--seed",
+              paramLabel = "N",
+              defaultValue = "1",
+              description = "Of what each connection does (default: 1).")
+          long seed)
+      throws Exception {
+    Map<String, String> all = new LinkedHashMap<>(Objects.requireNonNullElse(settings, Map.of()));
+    if (serverType != null) {
+      all.put(StandardSettings.RPC_SERVER_TYPE.name(), serverType);
+    }
+    SoakBench bench =
+        valid(
+            () ->
+                new SoakBench(
+                    context,
+                    new SoakBench.Plan(
+                        BenchOptions.duration("--seconds", seconds, 1),
+                        BenchOptions.positive("--threads", threads, 1024),
+                        seed,
+                        temp,
+                        all)));
+    return bench.run() ? 0 : 1;
   }
 
   @Command(

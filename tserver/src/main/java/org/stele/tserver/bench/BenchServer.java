@@ -51,7 +51,7 @@ final class BenchServer implements AutoCloseable {
   static BenchServer open(CommandContext context, ServerOptions options, ServerVariant variant)
       throws IOException {
     if (!context.isInstanceNamed()) {
-      return startOwn(context, options, variant);
+      return startOwn(context, options.temp(), variant.allSettings());
     }
     if (!variant.allSettings().isEmpty()) {
       throw new CommandFailure(
@@ -103,9 +103,24 @@ final class BenchServer implements AutoCloseable {
     }
   }
 
+  /**
+   * A server of the benchmark's own.
+   *
+   * @param temp where its directory is made; null: where the system has its own
+   */
+  static BenchServer ofOwn(
+      CommandContext context, @Nullable Path temp, Map<String, String> settings)
+      throws IOException {
+    if (context.isInstanceNamed()) {
+      throw new CommandFailure("this benchmark needs a server of its own, not one that runs");
+    }
+    return startOwn(context, temp, settings);
+  }
+
   private static BenchServer startOwn(
-      CommandContext context, ServerOptions options, ServerVariant variant) throws IOException {
-    OwnProcess own = OwnProcess.start(context, options, variant);
+      CommandContext context, @Nullable Path temp, Map<String, String> settings)
+      throws IOException {
+    OwnProcess own = OwnProcess.start(context, temp, settings);
     try {
       ServerStatusFile status = own.awaitReady();
       return new BenchServer(status.zookeeper(), status.address(), status.pid(), own);
@@ -130,9 +145,9 @@ final class BenchServer implements AutoCloseable {
       this.hook = new Thread(this::end, "bench-cleanup");
     }
 
-    static OwnProcess start(CommandContext context, ServerOptions options, ServerVariant variant)
+    static OwnProcess start(
+        CommandContext context, @Nullable Path temp, Map<String, String> settings)
         throws IOException {
-      Path temp = options.temp();
       Path directory =
           temp == null
               ? Files.createTempDirectory("stele-bench-")
@@ -141,7 +156,7 @@ final class BenchServer implements AutoCloseable {
       List<String> command = new ArrayList<>(context.steleCommand());
       command.addAll(List.of("standalone", "--dir", directory.resolve("instance").toString()));
       command.addAll(List.of("--port", "0"));
-      for (Map.Entry<String, String> setting : variant.allSettings().entrySet()) {
+      for (Map.Entry<String, String> setting : settings.entrySet()) {
         command.add("--set=" + setting.getKey() + "=" + setting.getValue());
       }
       Process process =
