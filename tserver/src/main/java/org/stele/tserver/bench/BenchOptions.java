@@ -21,7 +21,7 @@ final class BenchOptions {
       description = "How long the load runs before the first level counts (default: 20).")
   private double warmup;
 
-  @Mixin private ServerOptions server = new ServerOptions();
+  @Mixin private final ServerOptions server = new ServerOptions();
 
   @Option(
       names = "--seed",

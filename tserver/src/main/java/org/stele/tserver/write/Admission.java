@@ -222,8 +222,8 @@ final class Admission implements Closeable {
       lock.unlock();
     }
     // without the lock: a log that is closed has its callers answered at once
-    boolean systemDone = admitAll(systemLine, system);
-    boolean usersDone = admitAll(usersLine, users);
+    boolean systemDone = admitAll(systemLine);
+    boolean usersDone = admitAll(usersLine);
     lock.lock();
     try {
       boolean joined = scarce && room; // those who joined meanwhile were not looked at
@@ -242,23 +242,23 @@ final class Admission implements Closeable {
   }
 
   /** Lets in what may pass; false: what all share is used up. */
-  private boolean admitAll(List<Waiting> waitingNow, Deque<Waiting> line) {
+  private boolean admitAll(List<Waiting> line) {
     long now = clock.nanos();
-    for (Waiting next : waitingNow) {
+    for (Waiting next : line) {
       if (next.admitted || next.write.target().pace().isOpen(now)) {
         if (!tryAdmit(next)) {
           return false;
         }
-        left(next, line);
+        left(next);
       }
     }
     return true;
   }
 
-  private void left(Waiting candidate, Deque<Waiting> line) {
+  private void left(Waiting candidate) {
     lock.lock();
     try {
-      line.remove(candidate);
+      (candidate.write.target().isSystem() ? system : users).remove(candidate);
       leftLocked(candidate);
     } finally {
       lock.unlock();
