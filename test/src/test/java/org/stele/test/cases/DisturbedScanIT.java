@@ -30,6 +30,7 @@ import org.stele.test.check.TestForm;
 import org.stele.test.net.Proxy;
 import org.stele.test.net.Proxy.Disturbance;
 import org.stele.test.process.Installation;
+import org.stele.test.process.Serving;
 import org.stele.test.process.StandaloneServer;
 
 /**
@@ -47,6 +48,10 @@ class DisturbedScanIT {
   private static final int[] BATCH_CELLS = {1, 7, 1000, 0};
   private static final Duration LIMIT =
       TestForm.time(Duration.ofMinutes(2), Duration.ofMinutes(40));
+
+  /** Of one operation; a compaction of the long form takes a minute beside everything else. */
+  private static final Duration DEADLINE =
+      TestForm.time(Duration.ofMinutes(1), Duration.ofMinutes(10));
 
   /** One row in so many is larger than an answer of the server. */
   private static final int LARGE_EVERY = 500;
@@ -83,7 +88,9 @@ class DisturbedScanIT {
       proxy.target(new InetSocketAddress("127.0.0.1", proxy.port()));
       server.start().orFail();
       server.setting("zookeeper.port", server.zookeeper().replaceAll(".*:(\\d+).*", "$1"));
-      try (SteleClient client = server.client()) {
+      try (SteleClient client =
+          SteleClient.connect(
+              server.zookeeper(), Serving.current().clientOptions().withDeadline(DEADLINE))) {
         load(client);
         proxy.disturb(this::disturb);
         scanAndRestart(server, client);
