@@ -774,11 +774,21 @@ function sizeOf(size) {
 
 /**
  * Scans that find nothing, from more connections than the server has workers and places to wait.
- * A call that waited too long is answered DEADLINE_EXCEEDED; most that would are BUSY at once.
+ * One is answered; the one behind it waits for longer than the server's default deadline allows; those that
+ * would come behind that one are refused at once.
  */
 async function crowd(server) {
   const asking = new Connection(server, "binary", true);
-  const { id: tableId } = await asking.tables.describeTable("unicode");
+  const end = Date.now() + TIMEOUT_MILLIS / 2;
+  let tableId;
+  while (tableId === undefined) {
+    try {
+      ({ id: tableId } = await asking.tables.describeTable("unicode"));
+    } catch (error) {
+      // The deadline is short for this call, too.
+      if (error.code !== ErrorCode.DEADLINE_EXCEEDED || Date.now() > end) throw error;
+    }
+  }
   asking.close();
   const columns = [new Column({ family: bytes("none") })];
   const outcomes = new Set();
@@ -793,14 +803,12 @@ async function crowd(server) {
       assert.ok(error.code !== ErrorCode.BUSY || error.retryAfterMs > 0, "no proposal when to try again");
     }
   };
-  const enough = ["BUSY", "answered"];
-  const end = Date.now() + TIMEOUT_MILLIS / 4;
+  const enough = ["BUSY", "DEADLINE_EXCEEDED", "answered"];
   while (!enough.every((outcome) => outcomes.has(outcome))) {
     assert.ok(Date.now() < end, `only ${[...outcomes]}`);
     await Promise.all(callers.map(scan));
   }
   callers.forEach((caller) => caller.close());
-  outcomes.delete("DEADLINE_EXCEEDED");
   assert.deepEqual([...outcomes].sort(), enough);
 }
 
@@ -824,7 +832,7 @@ async function notTrusted({ host, port }) {
 async function main(args) {
   const report = new Report();
   if (args[0] === "--crowded") {
-    await report.check("Node.js, a crowded server", () => crowd(new Server(args[1])));
+    await report.check("Node.js, a crowded server: BUSY and DEADLINE_EXCEEDED", () => crowd(new Server(args[1])));
   } else if (args[0] === "--tls") {
     const server = new Server(args[2], args[1]);
     await new Session(server, "compact", true, report).run();
