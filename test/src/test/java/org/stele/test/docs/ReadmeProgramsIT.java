@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.stele.client.SteleClient;
 import org.stele.test.process.CommandResult;
 import org.stele.test.process.Commands;
 import org.stele.test.process.Installation;
@@ -33,7 +34,25 @@ class ReadmeProgramsIT {
       List<String> all = List.of("ada is Ada Lovelace", "alan is Alan Turing");
       assertEquals(all, run(server, "Batches"));
       assertEquals(all, run(server, "Batches"), "a second time");
+      assertEquals(List.of(), undescribedCounters(server));
     }
+  }
+
+  private static List<String> undescribedCounters(StandaloneServer server) throws IOException {
+    String described = Files.readString(Readme.ROOT.resolve("docs/metrics.md"), UTF_8);
+    try (SteleClient client = server.client()) {
+      return client.servers().status(server.address()).counters().keySet().stream()
+          .map(name -> name.replaceFirst("^rpc\\.calls\\.\\w+$", "rpc.calls.METHOD"))
+          .map(name -> name.replaceFirst("^(rpc\\.time)\\.\\w+\\.(\\w+)\\..*", "$1.METHOD.$2.*"))
+          .filter(name -> !described.contains("`" + name + "`"))
+          .sorted()
+          .toList();
+    }
+  }
+
+  @Test
+  void linksLeadToFilesOfTheDistribution() throws IOException {
+    assertEquals(List.of(), Links.dead(Installation.shared().home()));
   }
 
   /** What a program prints that connects to this server. */

@@ -4,14 +4,11 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -22,8 +19,6 @@ import org.stele.core.data.Cell;
 
 /** What the README says is so. */
 class ReadmeTest {
-  private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
-
   @TempDir Path folder;
 
   @Test
@@ -48,14 +43,6 @@ class ReadmeTest {
                 .call();
         assertTrue(compiled, messages::toString);
       }
-    }
-  }
-
-  @Test
-  void linksLeadToFiles() throws IOException {
-    Matcher matcher = LINK.matcher(Readme.text());
-    while (matcher.find()) {
-      assertTrue(Files.exists(Readme.ROOT.resolve(matcher.group(1))), matcher.group(1));
     }
   }
 
