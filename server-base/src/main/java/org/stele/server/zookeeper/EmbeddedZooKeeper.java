@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import org.apache.zookeeper.server.DatadirCleanupManager;
 import org.apache.zookeeper.server.NIOServerCnxnFactory;
 import org.apache.zookeeper.server.ServerCnxnFactory;
 import org.apache.zookeeper.server.ZooKeeperServer;
@@ -42,14 +41,11 @@ public final class EmbeddedZooKeeper implements Closeable {
 
   private final ZooKeeperServer server;
   private final ServerCnxnFactory connections;
-  private final DatadirCleanupManager purge;
+  private final SnapshotPurge purge;
   private final Clock clock;
 
   private EmbeddedZooKeeper(
-      ZooKeeperServer server,
-      ServerCnxnFactory connections,
-      DatadirCleanupManager purge,
-      Clock clock) {
+      ZooKeeperServer server, ServerCnxnFactory connections, SnapshotPurge purge, Clock clock) {
     this.server = server;
     this.connections = connections;
     this.purge = purge;
@@ -75,10 +71,8 @@ public final class EmbeddedZooKeeper implements Closeable {
       server.setMinSessionTimeout(2 * TICK_MILLIS);
       server.setMaxSessionTimeout((int) Duration.ofMinutes(10).toMillis());
       connections.startup(server);
-      DatadirCleanupManager purge =
-          new DatadirCleanupManager(
-              directory.toFile(), directory.toFile(), KEEP_SNAPSHOTS, PURGE_HOURS);
-      purge.start();
+      SnapshotPurge purge = new SnapshotPurge(directory.toFile(), KEEP_SNAPSHOTS);
+      purge.start(PURGE_HOURS);
       LOG.info("ZooKeeper serves at {}:{}", address, connections.getLocalPort());
       return new EmbeddedZooKeeper(server, connections, purge, clock);
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -164,7 +158,7 @@ public final class EmbeddedZooKeeper implements Closeable {
 
   @Override
   public void close() throws IOException {
-    purge.shutdown();
+    purge.close();
     Thread stopper = new Thread(this::stop, "zookeeper-stop");
     stopper.setDaemon(true);
     stopper.start();
