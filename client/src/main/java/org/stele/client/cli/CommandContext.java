@@ -121,7 +121,7 @@ public final class CommandContext {
   /** The directory of a standalone instance, for commands that work on nothing else. */
   public Path directory() {
     if (options.connect() != null) {
-      throw new CommandFailure(
+      throw options.wrongUsage(
           "this command works on the directory of a standalone instance (--dir), not on --connect");
     }
     return Target.directory(options.directory(), environment(), home());
@@ -129,12 +129,12 @@ public final class CommandContext {
 
   /** Connects to the instance. */
   public Session connect() {
-    return connect(connectString(), timeout());
+    return connect(connectString(), clientOptions().withDeadline(timeout()));
   }
 
   /** Connects to an instance by ZooKeeper's connect string. */
-  public Session connect(String connectString, Duration timeout) {
-    return surroundings.connector().connect(connectString, clientOptions().withDeadline(timeout));
+  public Session connect(String connectString, ClientOptions clientOptions) {
+    return surroundings.connector().connect(connectString, clientOptions);
   }
 
   /**
@@ -142,8 +142,18 @@ public final class CommandContext {
    * directory, or in the environment want it.
    */
   public ClientOptions clientOptions() {
+    return clientOptions(target().directory(), Map.of());
+  }
+
+  /**
+   * How a server is connected to that was told more by options.
+   *
+   * @param directory of a standalone instance; null if it has none
+   * @param serverOptions settings before all others
+   */
+  public ClientOptions clientOptions(@Nullable Path directory, Map<String, String> serverOptions) {
     try {
-      Settings settings = ConfigLoader.load(settingsFiles(), environment(), Map.of());
+      Settings settings = ConfigLoader.load(settingsFiles(directory), environment(), serverOptions);
       ClientOptions options = ClientOptions.defaults();
       return TlsOptions.isWanted(settings) ? options.withTls(TlsOptions.of(settings)) : options;
     } catch (SettingException e) {
@@ -153,13 +163,12 @@ public final class CommandContext {
     }
   }
 
-  private List<Path> settingsFiles() {
+  private List<Path> settingsFiles(@Nullable Path directory) {
     List<Path> files = new ArrayList<>();
     Path home = home();
     if (home != null) {
       files.add(home.resolve("conf").resolve("stele.properties"));
     }
-    Path directory = target().directory();
     if (directory != null) {
       files.add(directory.resolve("conf").resolve("stele.properties"));
     }

@@ -3,6 +3,7 @@ package org.stele.client.cli;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import org.stele.core.coordination.ConnectString;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.Model.CommandSpec;
@@ -70,15 +71,25 @@ final class RootCommand implements Runnable {
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing command");
+    throw wrongUsage("Missing command");
   }
 
   @Nullable String connect() {
     if (connect != null && directory != null) {
-      throw new ParameterException(
-          spec.commandLine(), "--connect and --dir exclude each other: an instance is one of them");
+      throw wrongUsage("--connect and --dir exclude each other: an instance is one of them");
+    }
+    if (connect != null) {
+      try {
+        ConnectString.parse(connect);
+      } catch (IllegalArgumentException e) {
+        throw wrongUsage("--connect " + connect + ": " + e.getMessage());
+      }
     }
     return connect;
+  }
+
+  ParameterException wrongUsage(String what) {
+    return new ParameterException(spec.commandLine(), what);
   }
 
   @Nullable Path directory() {

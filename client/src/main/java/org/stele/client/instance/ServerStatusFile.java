@@ -42,23 +42,23 @@ public record ServerStatusFile(
     String instance) {
   public static final String NAME = "status.json";
 
-  /** Reads {@code DIR/status.json}; null if there is none. */
+  /**
+   * Reads {@code DIR/status.json}; null if there is none. One that cannot be understood, as a loss
+   * of power may leave it, counts as none: nothing depends on it but who asks where the server is,
+   * and the next start writes a new one.
+   */
   public static @Nullable ServerStatusFile read(Path directory) throws IOException {
-    Path file = directory.resolve(NAME);
-    String text;
     try {
-      text = Files.readString(file, UTF_8);
-    } catch (NoSuchFileException e) {
+      return parse(new String(Files.readAllBytes(directory.resolve(NAME)), UTF_8));
+    } catch (NoSuchFileException | MalformedBytesException e) {
       return null;
-    }
-    try {
-      return parse(text);
-    } catch (MalformedBytesException e) {
-      throw new IOException(file + " is damaged: " + e.getMessage(), e);
     }
   }
 
-  /** Replaces {@code DIR/status.json} in one step; only its owner may read it. */
+  /**
+   * Replaces {@code DIR/status.json} in one step, also for one who reads it after a loss of power;
+   * only its owner may read it.
+   */
   public void write(Path directory) throws IOException {
     Path file = directory.resolve(NAME);
     Path next = directory.resolve(NAME + ".new");
@@ -72,6 +72,7 @@ public record ServerStatusFile(
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }
+      channel.force(true);
     }
     Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
   }

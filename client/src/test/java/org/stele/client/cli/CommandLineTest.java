@@ -54,7 +54,22 @@ class CommandLineTest {
         "load t file-of-unknown.type",
         "load t x.csv --format xml",
         "sample",
-        "--connect zk:1 --dir d status"
+        "--connect zk:1 --dir d status",
+        "--connect zk:1/ scan t",
+        "--connect /a scan t",
+        "start --connect zk:1",
+        "start --dir d --port -1",
+        "start --dir d --port 65536",
+        "start --dir d --set no.such.setting=1",
+        "start --dir d --set wal.size=1parsec",
+        "restart --port x",
+        "scan t --start-exclusive",
+        "scan t --stop-inclusive",
+        "scan t --timeout 0s",
+        "load t x.csv --max-bad-lines -1",
+        "load t - --format cells --row r",
+        "table create t --splits a,\\x",
+        "table create t --splits a,,b"
       })
   void wrongUsageIsTwoWithOneLineAndAHint(String line) {
     int exitCode = cli.run(line.isEmpty() ? new String[0] : line.split(" "));
@@ -65,6 +80,19 @@ class CommandLineTest {
     assertFalse(cli.err.contains("org.stele."), cli.err);
     assertFalse(cli.err.contains("Bound["), cli.err);
     assertEquals("", cli.out);
+  }
+
+  @Test
+  void anEmptyRowIsWrongUsage() {
+    for (List<String> command :
+        List.of(
+            List.of("lookup", "t", ""),
+            List.of("put", "t", "", "f:q", "v"),
+            List.of("delete", "t", ""),
+            List.of("scan", "t", "--row="))) {
+      assertEquals(2, cli.run(command.toArray(String[]::new)), command + ": " + cli.err);
+      assertTrue(cli.err.contains("row"), cli.err);
+    }
   }
 
   @ParameterizedTest

@@ -38,6 +38,7 @@ final class FakeInstance implements CommandContext.Connector {
   final List<String> flushed = new ArrayList<>();
   final List<String> compacted = new ArrayList<>();
   final List<String> connections = new ArrayList<>();
+  final List<ClientOptions> clientOptions = new ArrayList<>();
   int openSessions;
   boolean down;
   @Nullable String notReadyReason;
@@ -45,6 +46,7 @@ final class FakeInstance implements CommandContext.Connector {
   @Override
   public Session connect(String connectString, ClientOptions options) {
     connections.add(connectString);
+    clientOptions.add(options);
     if (down) {
       throw new SteleException(
           ErrorCode.UNAVAILABLE, "ZooKeeper at " + connectString + " does not answer");

@@ -1,9 +1,9 @@
 package org.stele.client.instance;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -102,11 +102,16 @@ class ServerProcessTest {
     assertEquals(status(7, 8), ServerStatusFile.read(directory));
   }
 
-  @Test
-  void damagedStatusFileIsNamed() throws IOException {
-    Files.writeString(directory.resolve(ServerStatusFile.NAME), "{\"pid\":\"x\"}");
-    IOException e = assertThrows(IOException.class, () -> ServerStatusFile.read(directory));
-    assertTrue(e.getMessage().contains("status.json is damaged: no number \"pid\""), e::toString);
+  @ParameterizedTest
+  @ValueSource(strings = {"", "{\"pid\":1", "{\"pid\":\"x\"}", "{}", "\0\0\0", "\u00ff"})
+  void statusFileThatCannotBeUnderstoodCountsAsNone(String text) throws IOException {
+    Files.writeString(directory.resolve(ServerStatusFile.NAME), text, ISO_8859_1);
+    assertNull(ServerStatusFile.read(directory));
+    writePid(Long.toString(SELF));
+    try (FileChannel lock = openLock()) {
+      assertEquals(Optional.of(new ServerProcess(SELF, null)), ServerProcess.find(directory));
+      assertTrue(lock.isOpen());
+    }
   }
 
   @Test

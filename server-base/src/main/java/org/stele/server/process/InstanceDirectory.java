@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.StringReader;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,6 +15,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.instance.InstanceContents;
+import org.stele.client.instance.ServerProcess;
+import org.stele.client.instance.ServerStatusFile;
 import org.stele.core.file.FileLock;
 import org.stele.core.file.FileLockedException;
 
@@ -42,24 +44,7 @@ public final class InstanceDirectory implements Closeable {
   /** The format this release writes, and the only one it reads. */
   public static final int FORMAT = 1;
 
-  private static final String LOCK = "lock";
-  private static final String VERSION = "VERSION";
   private static final Pattern INSTANCE_ID = Pattern.compile("[A-Za-z0-9-]{1,64}");
-
-  /**
-   * What may lie in a directory that is not yet an instance: made by scripts, or by a start cut
-   * short.
-   */
-  private static final Set<String> BEFORE_VERSION =
-      Set.of(
-          "conf",
-          "logs",
-          LOCK,
-          "stele.pid",
-          "status.json",
-          "zookeeper",
-          "store",
-          VERSION + ".next");
 
   /** File systems on which a lock of one host says nothing to another. */
   private static final Set<String> NETWORK =
@@ -102,6 +87,7 @@ public final class InstanceDirectory implements Closeable {
    */
   public static InstanceDirectory open(Path directory, Supplier<String> newInstanceId)
       throws IOException {
+    refuseStrangers(directory.toAbsolutePath());
     PrivateFiles.makeDirectory(directory.toAbsolutePath());
     Path root = directory.toRealPath();
     refuseNetwork(root);
@@ -111,8 +97,9 @@ public final class InstanceDirectory implements Closeable {
       for (String name : List.of("conf", "logs")) {
         PrivateFiles.makeDirectory(root.resolve(name));
       }
-      PrivateFiles.replace(root.resolve("stele.pid"), ProcessHandle.current().pid() + "\n");
-      Files.deleteIfExists(root.resolve("status.json"));
+      PrivateFiles.replace(
+          root.resolve(ServerProcess.PID_FILE), ProcessHandle.current().pid() + "\n");
+      Files.deleteIfExists(root.resolve(ServerStatusFile.NAME));
       return new InstanceDirectory(root, id, lock);
     } catch (IOException | RuntimeException e) {
       lock.close();
@@ -134,7 +121,7 @@ public final class InstanceDirectory implements Closeable {
 
   private static FileLock lock(Path root) throws IOException {
     try {
-      return FileLock.acquire(root.resolve(LOCK));
+      return FileLock.acquire(root.resolve(ServerProcess.LOCK_FILE));
     } catch (FileLockedException e) {
       throw inUse(root, readPid(root));
     }
@@ -151,7 +138,7 @@ public final class InstanceDirectory implements Closeable {
   /** The process that holds the directory's lock or held it last; null if that is not written. */
   private static @Nullable Long readPid(Path root) {
     try {
-      return Long.valueOf(Files.readString(root.resolve("stele.pid"), UTF_8).strip());
+      return Long.valueOf(Files.readString(root.resolve(ServerProcess.PID_FILE), UTF_8).strip());
     } catch (IOException | NumberFormatException e) {
       return null;
     }
@@ -159,29 +146,20 @@ public final class InstanceDirectory implements Closeable {
 
   private static String readOrMakeVersion(Path root, Supplier<String> newInstanceId)
       throws IOException {
-    Path file = root.resolve(VERSION);
+    Path file = root.resolve(InstanceContents.VERSION_FILE);
     if (Files.exists(file)) {
       return readVersion(file);
     }
-    refuseStrangers(root);
     String id = newInstanceId.get();
     PrivateFiles.replace(file, "format=" + FORMAT + "\ninstance=" + id + "\n");
     return id;
   }
 
-  private static void refuseStrangers(Path root) throws IOException {
-    try (DirectoryStream<Path> entries = Files.newDirectoryStream(root)) {
-      for (Path entry : entries) {
-        if (!BEFORE_VERSION.contains(entry.getFileName().toString())) {
-          throw new StartException(
-              root
-                  + " is not empty and no Stele instance (it holds "
-                  + entry.getFileName()
-                  + " and no file "
-                  + VERSION
-                  + "): name an empty or a new directory");
-        }
-      }
+  /** Before anything in a directory is changed that may be somebody's. */
+  private static void refuseStrangers(Path directory) throws IOException {
+    String objection = InstanceContents.objection(directory);
+    if (objection != null) {
+      throw new StartException(objection);
     }
   }
 
@@ -223,7 +201,7 @@ public final class InstanceDirectory implements Closeable {
   }
 
   public Path statusFile() {
-    return root.resolve("status.json");
+    return root.resolve(ServerStatusFile.NAME);
   }
 
   /** Made if it is missing. */
@@ -248,7 +226,7 @@ public final class InstanceDirectory implements Closeable {
     if (closed.compareAndSet(false, true)) {
       try {
         Files.deleteIfExists(statusFile());
-        Files.deleteIfExists(root.resolve("stele.pid"));
+        Files.deleteIfExists(root.resolve(ServerProcess.PID_FILE));
       } finally {
         lock.close();
       }

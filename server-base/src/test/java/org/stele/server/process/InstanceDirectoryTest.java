@@ -76,11 +76,16 @@ class InstanceDirectoryTest {
   }
 
   @Test
-  void refusesADirectoryWithSomethingElse() throws IOException {
+  void refusesADirectoryWithSomethingElseAndLeavesItAlone() throws IOException {
     Files.writeString(temp.resolve("thesis.tex"), "");
+    Files.setPosixFilePermissions(temp, PosixFilePermissions.fromString("rwxr-xr-x"));
     StartException refused =
         assertThrows(StartException.class, () -> InstanceDirectory.open(temp, () -> "abc"));
     assertTrue(refused.getMessage().contains("thesis.tex"), refused.getMessage());
+    assertEquals("rwxr-xr-x", PosixFilePermissions.toString(Files.getPosixFilePermissions(temp)));
+    try (Stream<Path> all = Files.list(temp)) {
+      assertEquals(List.of(temp.resolve("thesis.tex")), all.toList());
+    }
   }
 
   @Test

@@ -193,6 +193,39 @@ class ExternalZooKeeperIT {
     }
   }
 
+  /** Those of the settings' folder, and not those of a standalone server in the default place. */
+  @Test
+  void itsOptionsAreBesideItsSettings() throws IOException {
+    Path other = Files.createDirectories(directory.resolve("standalone/conf"));
+    Files.writeString(other.resolve("stele-env.sh"), "STELE_SERVER_OPTS=-Dof.another=1\n");
+    Files.writeString(directory.resolve("stele-env.sh"), "STELE_SERVER_OPTS=-Dof.mine=1\n");
+    for (String conf : List.of(settings.toString(), "stele.properties")) {
+      try (Daemon server =
+          Daemon.start(
+              directory,
+              directory.resolve("first.out"),
+              List.of(
+                  "env",
+                  "STELE_DIR=" + other.getParent(),
+                  installation.script().toString(),
+                  "server",
+                  "--conf",
+                  conf,
+                  "--logs=" + directory.resolve("first")))) {
+        Conditions.await(
+            "it is Java",
+            PATIENCE,
+            () -> commandLine(server).contains("org.stele.client.cli.Main"));
+        assertTrue(commandLine(server).contains("-Dof.mine=1"), commandLine(server));
+        assertFalse(commandLine(server).contains("-Dof.another"), commandLine(server));
+      }
+    }
+  }
+
+  private static String commandLine(Daemon server) throws IOException {
+    return Files.readString(Path.of("/proc", Long.toString(server.pid()), "cmdline"));
+  }
+
   @Test
   void outlivesARestartOfZooKeeper() throws IOException {
     Path patient = settings("patient.properties", "store", "20s");

@@ -101,6 +101,7 @@ class FailedStartIT {
     assertTrue(lines.get(0).contains(cause), start::toString);
     List<String> log = failing.log();
     assertTrue(log.get(log.size() - 1).contains(cause), () -> String.join("\n", log));
+    assertEquals("", Files.readString(failing.directory().resolve("logs/stele.out")));
     assertFalse(Files.exists(failing.directory().resolve("stele.pid")));
     assertFalse(Files.exists(failing.directory().resolve("status.json")));
     assertEquals(List.of(), logs(failing), "a failed start leaves no logs");

@@ -29,6 +29,7 @@ import org.stele.test.check.Conditions;
 import org.stele.test.check.TestForm;
 import org.stele.test.net.CompactCall;
 import org.stele.test.net.RawSocket;
+import org.stele.test.process.Installation;
 import org.stele.test.process.Serving;
 import org.stele.test.process.StandaloneServer;
 
@@ -157,5 +158,41 @@ class TlsIT {
           reader.call(CompactCall.ping(new byte[8], 8), TestForm.generous(Duration.ofSeconds(5)));
       assertEquals(0x82, more[0] & 0xff);
     }
+  }
+
+  /** No file and no variable says that there is TLS. */
+  @Test
+  void optionsAloneAreEnough() throws Exception {
+    tls = new TestTls(Files.createDirectory(directory.resolve("certificates")));
+    try (StandaloneServer server =
+        new StandaloneServer(Installation.shared(), directory.resolve("data"), Map.of())) {
+      server.stele(withSettings("--set=", "start", "--port=0")).orFail();
+      server.stele("stop").orFail();
+      Path temp = Files.createDirectory(directory.resolve("temp"));
+      for (String bench : List.of("lookups", "rpc")) {
+        List<String> levels =
+            server
+                .stele(
+                    withSettings(
+                        "--server-setting=",
+                        "bench",
+                        bench,
+                        "--json",
+                        "--threads=2",
+                        "--seconds=0.2",
+                        "--warmup=0",
+                        "--temp=" + temp))
+                .orFail()
+                .lines();
+        assertEquals(1, levels.size());
+        assertTrue(levels.get(0).contains("\"system\":\"stele\""), levels::toString);
+      }
+    }
+  }
+
+  private String[] withSettings(String option, String... arguments) {
+    List<String> all = new ArrayList<>(List.of(arguments));
+    tls.serverSettings().forEach((name, value) -> all.add(option + name + "=" + value));
+    return all.toArray(String[]::new);
   }
 }

@@ -406,9 +406,13 @@ final class BenchCommand implements Runnable {
       @Option(names = "--from", required = true) String from,
       @Option(names = "--callers", required = true) int callers,
       @Option(names = "--rate", required = true) double rate,
-      @Option(names = "--deadline", required = true) Duration deadline)
+      @Option(names = "--deadline", required = true) Duration deadline,
+      @Option(names = "--set") @Nullable Map<String, String> settings)
       throws Exception {
-    TenantLoad.run(context, new TenantLoad.Given(server, from, callers, rate, deadline));
+    TenantLoad.run(
+        context,
+        new TenantLoad.Given(
+            server, from, callers, rate, deadline, Objects.requireNonNullElse(settings, Map.of())));
     return 0;
   }
 

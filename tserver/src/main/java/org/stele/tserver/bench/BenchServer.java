@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.ClientOptions;
 import org.stele.client.SteleClient;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
@@ -33,16 +34,19 @@ final class BenchServer implements AutoCloseable {
   private static final long POLL_MILLIS = 50;
 
   private final String connectString;
+  private final ClientOptions clientOptions;
   private final @Nullable String address;
   private final @Nullable Long pid;
   private final @Nullable OwnProcess own;
 
   private BenchServer(
       String connectString,
+      ClientOptions clientOptions,
       @Nullable String address,
       @Nullable Long pid,
       @Nullable OwnProcess own) {
     this.connectString = connectString;
+    this.clientOptions = clientOptions;
     this.address = address;
     this.pid = pid;
     this.own = own;
@@ -53,22 +57,26 @@ final class BenchServer implements AutoCloseable {
     if (!context.isInstanceNamed()) {
       return startOwn(context, options.temp(), variant.allSettings());
     }
-    if (!variant.allSettings().isEmpty()) {
-      throw new CommandFailure(
-          "--server-setting, --server-type and --selectors are for a server of the benchmark's own,"
-              + " not for one that runs already");
-    }
     Target target = context.target();
     Path directory = target.directory();
     Optional<ServerProcess> running =
         directory == null ? Optional.empty() : ServerProcess.find(directory);
     return new BenchServer(
-        context.connectString(), null, running.map(ServerProcess::pid).orElse(null), null);
+        context.connectString(),
+        context.clientOptions(),
+        null,
+        running.map(ServerProcess::pid).orElse(null),
+        null);
   }
 
-  /** For clients. */
-  String connectString() {
-    return connectString;
+  /** Connects a client, with TLS if the server wants it. */
+  SteleClient connect() {
+    return SteleClient.connect(connectString, clientOptions);
+  }
+
+  /** How the server is connected to: with TLS or not. */
+  ClientOptions clientOptions() {
+    return clientOptions;
   }
 
   /** Of the server's endpoint; of several servers, one of them. */
@@ -76,7 +84,7 @@ final class BenchServer implements AutoCloseable {
     if (address != null) {
       return address;
     }
-    try (SteleClient client = SteleClient.connect(connectString)) {
+    try (SteleClient client = connect()) {
       return client.servers().list().stream()
           .findFirst()
           .orElseThrow(() -> new CommandFailure("no server runs"))
@@ -123,7 +131,12 @@ final class BenchServer implements AutoCloseable {
     OwnProcess own = OwnProcess.start(context, temp, settings);
     try {
       ServerStatusFile status = own.awaitReady();
-      return new BenchServer(status.zookeeper(), status.address(), status.pid(), own);
+      return new BenchServer(
+          status.zookeeper(),
+          context.clientOptions(own.instance(), settings),
+          status.address(),
+          status.pid(),
+          own);
     } catch (IOException | RuntimeException e) {
       own.close();
       throw e;
@@ -170,10 +183,14 @@ final class BenchServer implements AutoCloseable {
       return own;
     }
 
+    Path instance() {
+      return directory.resolve("instance");
+    }
+
     ServerStatusFile awaitReady() throws IOException {
       long deadline = System.nanoTime() + START_LIMIT.toNanos();
       while (System.nanoTime() - deadline < 0) {
-        ServerStatusFile status = ServerStatusFile.read(directory.resolve("instance"));
+        ServerStatusFile status = ServerStatusFile.read(instance());
         if (status != null) {
           return status;
         }

@@ -73,7 +73,7 @@ final class EvaluationBench {
     this.batch = batch;
     this.warmUp = options.warmup();
     this.measure = options.measure();
-    this.variant = options.server().variant();
+    this.variant = options.server().variant(context);
     for (int threads : levels) {
       if (threads > data.rows()) {
         throw new IllegalArgumentException(
@@ -84,7 +84,7 @@ final class EvaluationBench {
 
   void run() throws Exception {
     try (BenchServer server = BenchServer.open(context, options.server(), variant);
-        SteleClient client = SteleClient.connect(server.connectString());
+        SteleClient client = server.connect();
         BenchTable table = BenchTable.create(client, "bench.evaluation", tableOptions())) {
       context.say(
           String.format(

@@ -11,6 +11,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
+import org.stele.core.settings.Settings;
 import org.stele.core.settings.StandardSettings;
 
 /**
@@ -27,6 +28,10 @@ final class FairnessBench {
       Duration deadline,
       double openLoop,
       Map<String, String> settings) {
+    Plan {
+      Settings.of(settings); // which refuses what is not allowed
+    }
+
     /** Calls per second that the handlers can do. */
     double capacity() {
       return handlers / (serviceTime.toNanos() / 1e9);
@@ -84,25 +89,31 @@ final class FairnessBench {
     Map<String, String> settings = new LinkedHashMap<>(plan.settings);
     settings.put(StandardSettings.RPC_WORKERS.name(), Integer.toString(plan.handlers));
     settings.put(StandardSettings.RPC_QUEUE_CALLS.name(), Integer.toString(plan.queue));
-    settings.forEach((name, value) -> arguments.add("--set=" + name + "=" + value));
+    arguments.addAll(set(settings));
     return start("the server", Map.of(), arguments);
+  }
+
+  private static List<String> set(Map<String, String> settings) {
+    return settings.entrySet().stream()
+        .map(setting -> "--set=" + setting.getKey() + "=" + setting.getValue())
+        .toList();
   }
 
   private List<BenchProcess> startTenants(String server) throws IOException {
     List<BenchProcess> tenants = new ArrayList<>();
     for (Tenant tenant : plan.tenants) {
       double rate = plan.openLoop * plan.capacity() / plan.tenants.size();
-      tenants.add(
-          start(
-              "tenant " + tenant.name(),
-              SMALL_PROCESS,
+      List<String> arguments =
+          new ArrayList<>(
               List.of(
                   "tenant",
                   "--server=" + server,
                   "--from=" + tenant.address(),
                   "--callers=" + tenant.callers(),
                   "--rate=" + rate,
-                  "--deadline=" + plan.deadline.toMillis() + "ms")));
+                  "--deadline=" + plan.deadline.toMillis() + "ms"));
+      arguments.addAll(set(plan.settings));
+      tenants.add(start("tenant " + tenant.name(), SMALL_PROCESS, arguments));
     }
     for (BenchProcess tenant : tenants) {
       tenant.awaitReady();

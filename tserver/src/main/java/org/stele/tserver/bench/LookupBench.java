@@ -49,7 +49,7 @@ final class LookupBench {
     this.misses = misses;
     this.baseline = baseline;
     this.rounds = rounds;
-    this.variants = options.server().variants();
+    this.variants = options.server().variants(context);
     this.warmUp = options.warmup();
     this.measure = options.measure();
   }
@@ -125,7 +125,7 @@ final class LookupBench {
       BenchServer server = BenchServer.open(bench.context, bench.options.server(), variant);
       @Nullable SteleClient client = null;
       try {
-        client = SteleClient.connect(server.connectString());
+        client = server.connect();
         BenchTable table = BenchTable.create(client, "bench.lookups", tableOptions());
         return new Lookups(bench, variant, data, server, client, table);
       } catch (RuntimeException e) {

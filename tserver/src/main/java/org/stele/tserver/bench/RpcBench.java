@@ -45,7 +45,7 @@ final class RpcBench {
     this.rounds = rounds;
     this.idleConnections = idleConnections;
     this.junk = junk;
-    this.variants = options.server().variants();
+    this.variants = options.server().variants(context);
     options.measure();
     options.warmup();
   }

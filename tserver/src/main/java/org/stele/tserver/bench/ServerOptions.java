@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.cli.CommandContext;
+import org.stele.core.settings.Settings;
 import picocli.CommandLine.Option;
 
 /** What benchmarks are told of the server that is started for them. */
@@ -40,7 +42,20 @@ final class ServerOptions {
   private @Nullable Path temp;
 
   /** The servers to measure, at least one. */
-  List<ServerVariant> variants() {
+  List<ServerVariant> variants(CommandContext context) {
+    List<ServerVariant> variants = variants();
+    for (ServerVariant variant : variants) {
+      Settings.of(variant.allSettings()); // which refuses what is not allowed
+      if (context.isInstanceNamed() && !variant.allSettings().isEmpty()) {
+        throw new IllegalArgumentException(
+            "--server-setting, --server-type and --selectors are for a server of the benchmark's own,"
+                + " not for one that runs already");
+      }
+    }
+    return variants;
+  }
+
+  private List<ServerVariant> variants() {
     if (selectors == null || selectors.isEmpty()) {
       return List.of(variant(ServerVariant.STELE, null));
     }
@@ -57,8 +72,8 @@ final class ServerOptions {
   }
 
   /** The server of a benchmark that measures one. */
-  ServerVariant variant() {
-    List<ServerVariant> variants = variants();
+  ServerVariant variant(CommandContext context) {
+    List<ServerVariant> variants = variants(context);
     if (variants.size() > 1) {
       throw new IllegalArgumentException("--selectors " + selectors + ": one number here");
     }

@@ -77,7 +77,7 @@ final class SoakBench {
     Map<String, String> settings = new LinkedHashMap<>(SHORT_TIMES);
     settings.putAll(plan.settings);
     try (BenchServer server = BenchServer.ofOwn(context, plan.temp, settings);
-        SteleClient client = SteleClient.connect(server.connectString())) {
+        SteleClient client = server.connect()) {
       long pid = Objects.requireNonNull(server.pid(), "the server is our own");
       prepare(client);
       Duration warmUp = plan.load.dividedBy(5);

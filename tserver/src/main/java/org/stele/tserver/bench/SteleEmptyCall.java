@@ -14,6 +14,8 @@ import org.stele.client.rpc.RpcClient;
 import org.stele.client.rpc.RpcOptions;
 import org.stele.client.rpc.ServerCalls;
 import org.stele.core.data.Bytes;
+import org.stele.core.net.TlsContext;
+import org.stele.core.net.TlsOptions;
 import org.stele.core.time.Clock;
 
 /** The empty call of a Stele server, by the call layer of Stele's client: no retries. */
@@ -34,7 +36,8 @@ final class SteleEmptyCall implements MeasuredSystem {
   private final ServerCalls calls;
   private final Bytes payload = EmptyCall.payload();
 
-  private SteleEmptyCall(BenchServer server, ServerVariant variant, CallMode mode) {
+  private SteleEmptyCall(
+      BenchServer server, ServerVariant variant, CallMode mode, @Nullable TlsContext tls) {
     this.server = server;
     this.variant = variant;
     this.mode = mode;
@@ -42,7 +45,12 @@ final class SteleEmptyCall implements MeasuredSystem {
     rpc =
         new RpcClient(
             new RpcOptions(
-                CONNECT_LIMIT, CONNECTIONS, MAX_REPLY_BYTES, "", new SecureRandom().nextLong()),
+                CONNECT_LIMIT,
+                CONNECTIONS,
+                MAX_REPLY_BYTES,
+                "",
+                new SecureRandom().nextLong(),
+                tls),
             clock,
             () -> "");
     calls = new ServerCalls(rpc);
@@ -51,7 +59,15 @@ final class SteleEmptyCall implements MeasuredSystem {
   static SteleEmptyCall start(
       CommandContext context, ServerOptions options, ServerVariant variant, CallMode mode)
       throws IOException {
-    return new SteleEmptyCall(BenchServer.open(context, options, variant), variant, mode);
+    BenchServer server = BenchServer.open(context, options, variant);
+    try {
+      TlsOptions tls = server.clientOptions().tls();
+      return new SteleEmptyCall(
+          server, variant, mode, tls == null ? null : TlsContext.forClient(tls));
+    } catch (IOException | RuntimeException e) {
+      server.close();
+      throw e;
+    }
   }
 
   @Override

@@ -26,6 +26,9 @@ import org.stele.client.rpc.ServerCalls;
 import org.stele.core.data.Bytes;
 import org.stele.core.error.ErrorCode;
 import org.stele.core.error.SteleException;
+import org.stele.core.net.TlsContext;
+import org.stele.core.net.TlsOptions;
+import org.stele.core.settings.Settings;
 import org.stele.core.time.Clock;
 
 /**
@@ -40,8 +43,14 @@ final class TenantLoad {
   private static final int CONNECTIONS = 2;
   private static final Bytes PAYLOAD = EmptyCall.payload();
 
-  /** What a tenant is told. */
-  record Given(String server, String from, int callers, double perSecond, Duration deadline) {}
+  /** What a tenant is told; the settings are the server's. */
+  record Given(
+      String server,
+      String from,
+      int callers,
+      double perSecond,
+      Duration deadline,
+      Map<String, String> settings) {}
 
   private final Given given;
   private final Clock clock = Clock.system();
@@ -52,9 +61,18 @@ final class TenantLoad {
   private TenantLoad(Given given) throws IOException {
     this.given = given;
     SecureRandom random = new SecureRandom();
+    Settings settings = Settings.of(given.settings);
     rpc =
         new RpcClient(
-            new RpcOptions(CONNECT_LIMIT, CONNECTIONS, MAX_REPLY_BYTES, "", random.nextLong())
+            new RpcOptions(
+                    CONNECT_LIMIT,
+                    CONNECTIONS,
+                    MAX_REPLY_BYTES,
+                    "",
+                    random.nextLong(),
+                    TlsOptions.isWanted(settings)
+                        ? TlsContext.forClient(TlsOptions.of(settings))
+                        : null)
                 .withLocalAddress(InetAddress.getByName(given.from)),
             clock,
             () -> "");

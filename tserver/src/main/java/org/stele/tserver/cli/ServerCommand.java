@@ -9,11 +9,14 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
+import org.stele.client.cli.process.ServerOptions;
 import org.stele.core.settings.ConfigLoader;
 import org.stele.core.settings.Settings;
 import org.stele.tserver.ClusterServer;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 @Command(
     name = "server",
@@ -23,6 +26,8 @@ import picocli.CommandLine.Option;
     })
 final class ServerCommand implements Callable<Integer> {
   private final CommandContext context;
+
+  @Spec private CommandSpec spec;
 
   @Option(
       names = "--conf",
@@ -53,8 +58,11 @@ final class ServerCommand implements Callable<Integer> {
       throw new CommandFailure("cannot read " + conf);
     }
     Settings settings =
-        ConfigLoader.load(List.of(conf), context.environment(), set == null ? Map.of() : set);
-    ServerLog.into(logDirectory(), context);
+        ConfigLoader.load(
+            List.of(conf),
+            context.environment(),
+            ServerOptions.checked(spec, set == null ? Map.of() : set));
+    ServerLog.into(logDirectory(), context, false);
     return ClusterServer.run(settings, null);
   }
 

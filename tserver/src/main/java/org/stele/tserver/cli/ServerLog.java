@@ -16,11 +16,15 @@ final class ServerLog {
   /**
    * Logs into {@code DIR/stele.log}; on standard error only errors, on a terminal all that is of
    * interest.
+   *
+   * @param background standard error is a file that grows as long as the server runs: nothing is
+   *     logged there
    */
-  static void into(Path directory, CommandContext context) {
+  static void into(Path directory, CommandContext context, boolean background) {
     System.setProperty(DIRECTORY, directory.toString());
     if (System.getProperty(TERMINAL_LEVEL) == null) {
-      System.setProperty(TERMINAL_LEVEL, context.isErrorTerminal() ? "info" : "error");
+      String level = context.isErrorTerminal() ? "info" : "error";
+      System.setProperty(TERMINAL_LEVEL, background ? "off" : level);
     }
   }
 }

@@ -3,20 +3,19 @@ package org.stele.tserver.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
+import org.stele.client.cli.process.ServerOptions;
 import org.stele.core.settings.ConfigLoader;
 import org.stele.core.settings.Settings;
-import org.stele.core.settings.StandardSettings;
 import org.stele.server.process.InstanceDirectory;
 import org.stele.server.process.StartException;
 import org.stele.tserver.Standalone;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 @Command(
@@ -28,18 +27,10 @@ import picocli.CommandLine.Option;
 final class StandaloneCommand implements Callable<Integer> {
   private final CommandContext context;
 
-  @Option(
-      names = "--port",
-      paramLabel = "N",
-      description =
-          "Port of the server; ZooKeeper gets the next one. 0 takes free ones (default: 9640).")
-  private @Nullable Integer port;
+  @Mixin private ServerOptions server;
 
-  @Option(
-      names = {"-s", "--set"},
-      paramLabel = "NAME=VALUE",
-      description = "A setting, before all configuration; may be given several times.")
-  private @Nullable Map<String, String> set;
+  @Option(names = "--background", hidden = true, description = "As 'stele start' runs it.")
+  private boolean background;
 
   StandaloneCommand(CommandContext context) {
     this.context = context;
@@ -48,12 +39,12 @@ final class StandaloneCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Path path = context.directory();
-    ServerLog.into(path.resolve("logs"), context);
+    Map<String, String> options = server.settings();
+    ServerLog.into(path.resolve("logs"), context, background);
     InstanceDirectory directory = open(path);
     Settings settings;
     try {
-      settings =
-          ConfigLoader.load(settingsFiles(directory), context.environment(), options(port, set));
+      settings = ConfigLoader.load(settingsFiles(directory), context.environment(), options);
     } catch (IOException | RuntimeException e) {
       directory.close();
       throw e;
@@ -78,19 +69,5 @@ final class StandaloneCommand implements Callable<Integer> {
     }
     files.add(directory.settingsFile());
     return files;
-  }
-
-  /** What the options set: both ports follow {@code --port}, and {@code --set} is the strongest. */
-  static Map<String, String> options(@Nullable Integer port, @Nullable Map<String, String> set) {
-    Map<String, String> options = new LinkedHashMap<>();
-    if (port != null) {
-      int zookeeperPort = port == 0 ? 0 : port + 1;
-      options.put(StandardSettings.RPC_PORT.name(), Integer.toString(port));
-      options.put(StandardSettings.ZOOKEEPER_PORT.name(), Integer.toString(zookeeperPort));
-    }
-    if (set != null) {
-      options.putAll(set);
-    }
-    return options;
   }
 }

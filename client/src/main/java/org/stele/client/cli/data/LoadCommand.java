@@ -109,6 +109,14 @@ final class LoadCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Format given = format != null ? format : formatByName();
+    if (maxBadLines < 0) {
+      throw new ParameterException(
+          spec.commandLine(), "--max-bad-lines " + maxBadLines + " is negative");
+    }
+    if (given == Format.CELLS && (keyColumn != null || header != null || escapes)) {
+      throw new ParameterException(
+          spec.commandLine(), "--row, --header and --escapes are for csv and tsv, not for cells");
+    }
     try (CountingInputStream in = new CountingInputStream(open());
         RecordReader reader = reader(in, given);
         Session session = context.connect()) {

@@ -44,7 +44,7 @@ final class LookupCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    List<Bytes> keys = notation.allBytes(rows);
+    List<Bytes> keys = notation.rows(rows);
     List<Column> wanted = notation.columns(columns);
     try (Session session = context.connect()) {
       for (Bytes key : keys) {

@@ -33,6 +33,20 @@ final class NotationOption {
     return argument == null ? null : bytes(argument);
   }
 
+  /** A row, which is never empty. */
+  Bytes row(String argument) {
+    Bytes row = bytes(argument);
+    if (row.isEmpty()) {
+      throw new ParameterException(command.commandLine(), "a row must not be empty");
+    }
+    return row;
+  }
+
+  /** Rows of an option that may be left out: then null, and none. */
+  List<Bytes> rows(@Nullable List<String> arguments) {
+    return arguments == null ? List.of() : arguments.stream().map(this::row).toList();
+  }
+
   Column column(String argument) {
     return read(argument, notation()::parseColumn);
   }

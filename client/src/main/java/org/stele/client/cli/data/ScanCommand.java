@@ -90,6 +90,11 @@ final class ScanCommand implements Callable<Integer> {
     if (limit < 0) {
       throw new ParameterException(spec.commandLine(), "--limit " + limit + " is negative");
     }
+    if (startExclusive && start == null || stopInclusive && stop == null) {
+      throw new ParameterException(
+          spec.commandLine(),
+          "--start-exclusive goes with --start, and --stop-inclusive with --stop");
+    }
     List<Range> ranges = ranges();
     List<Column> wanted = notation.columns(columns);
     try (Session session = context.connect();
@@ -136,7 +141,7 @@ final class ScanCommand implements Callable<Integer> {
     for (Bytes prefix : notation.allBytes(prefixes)) {
       ranges.add(Range.prefix(prefix));
     }
-    for (Bytes row : notation.allBytes(rows)) {
+    for (Bytes row : notation.rows(rows)) {
       ranges.add(Range.row(row));
     }
     return ranges.isEmpty() ? List.of(Range.all()) : ranges;

@@ -69,7 +69,7 @@ final class TableCommand implements Runnable {
       throws IOException {
     TreeSet<Bytes> rows = new TreeSet<>();
     for (String split : Objects.requireNonNullElse(splits, List.<String>of())) {
-      rows.add(notation.bytes(split));
+      rows.add(notation.row(split));
     }
     if (splitsFile != null) {
       rows.addAll(readSplits(notation, splitsFile));

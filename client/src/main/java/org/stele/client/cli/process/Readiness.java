@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.stele.client.ClientOptions;
 import org.stele.client.ServerStatus;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.Session;
@@ -39,12 +40,12 @@ record Readiness(
   }
 
   /** Of the server process of a directory. */
-  static Readiness of(CommandContext context, ServerProcess process) {
+  static Readiness of(CommandContext context, ServerProcess process, ClientOptions clientOptions) {
     ServerStatusFile status = process.status();
     if (status == null) {
       return new Readiness(process.pid(), "it is starting", null, null, null, null, Map.of());
     }
-    Readiness called = of(context, status.zookeeper());
+    Readiness called = of(context, status.zookeeper(), clientOptions);
     return new Readiness(
         process.pid(),
         called.reason(),
@@ -56,10 +57,10 @@ record Readiness(
   }
 
   /** Of a server of the instance with this connect string. */
-  static Readiness of(CommandContext context, String connectString) {
+  static Readiness of(CommandContext context, String connectString, ClientOptions clientOptions) {
     Duration timeout =
         context.timeout().compareTo(CALL_TIMEOUT) < 0 ? context.timeout() : CALL_TIMEOUT;
-    try (Session session = context.connect(connectString, timeout)) {
+    try (Session session = context.connect(connectString, clientOptions.withDeadline(timeout))) {
       ServerStatus server = session.server();
       String reason = null;
       if (!server.ready()) {

@@ -20,8 +20,9 @@ final class RestartCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     Path directory = context.directory();
+    server.settings(); // wrong ones are told before anything is stopped
     new ServerStop(context, directory).run();
-    new ServerStart(context, directory).run(server.toArguments());
+    new ServerStart(context, directory).run(server);
     return 0;
   }
 }

@@ -4,9 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,15 +21,21 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.client.cli.CommandFailure;
+import org.stele.client.instance.InstanceContents;
 
 /**
  * Starts a server process of its own session, with nothing of ours but its environment: its input
  * is empty, its output goes to {@code DIR/logs/stele.out}, and it runs in {@code DIR/logs}, where
- * the virtual machine leaves its notes if it crashes.
+ * the virtual machine leaves its notes if it crashes. The output is what a log cannot have: words
+ * of the virtual machine and of a start that failed. When there is much of it the next start begins
+ * a new file, and keeps one old one.
  */
 final class ServerLauncher {
   /** Of the last lines of a log, for an error message. */
   private static final int TAIL_BYTES = 16 << 10;
+
+  /** Of output that earlier servers left. */
+  private static final long MAX_OUTPUT_BYTES = 1 << 20;
 
   /** As conf/log4j2-server.xml lays lines out. */
   private static final Pattern ERROR_LINE =
@@ -60,10 +71,17 @@ final class ServerLauncher {
     this.log = logs.resolve("stele.log");
   }
 
-  /** Starts the server. */
+  /** Starts the server. A directory that cannot be an instance is left as it is. */
   Process launch(List<String> serverArguments) throws IOException {
+    String objection = InstanceContents.objection(directory);
+    if (objection != null) {
+      throw new CommandFailure("the server did not start: " + objection);
+    }
     makePrivateDirectory(directory);
     makePrivateDirectory(logs);
+    if (Files.exists(output) && Files.size(output) > MAX_OUTPUT_BYTES) {
+      Files.move(output, logs.resolve("stele.out.1"), StandardCopyOption.REPLACE_EXISTING);
+    }
     makePrivateFile(output);
     outputStart = Files.size(output);
     logStart = Files.exists(log) ? Files.size(log) : 0;
@@ -73,6 +91,7 @@ final class ServerLauncher {
     }
     command.addAll(context.steleCommand());
     command.add("standalone");
+    command.add("--background");
     command.add("--dir");
     command.add(directory.toString());
     command.addAll(serverArguments);
@@ -124,10 +143,12 @@ final class ServerLauncher {
     if (!Files.exists(file)) {
       return List.of();
     }
-    byte[] bytes = Files.readAllBytes(file);
-    long begin = from <= bytes.length ? from : 0;
-    int start = (int) Math.max(begin, bytes.length - TAIL_BYTES);
-    return new String(bytes, start, bytes.length - start, UTF_8).lines().toList();
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      long end = channel.size();
+      long begin = Math.max(from <= end ? from : 0, end - TAIL_BYTES);
+      InputStream bytes = Channels.newInputStream(channel.position(begin));
+      return new String(bytes.readNBytes((int) (end - begin)), UTF_8).lines().toList();
+    }
   }
 
   private static boolean isOnPath(String command, Map<String, String> environment) {

@@ -3,6 +3,7 @@ package org.stele.client.cli.process;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -24,15 +25,17 @@ final class ServerStart {
   }
 
   /** Starts the server, unless one runs, and says what became of it. */
-  void run(List<String> serverArguments) throws IOException {
+  void run(ServerOptions options) throws IOException {
+    List<String> serverArguments = options.toArguments();
+    Map<String, String> settings = options.settings();
     Optional<ServerProcess> running = ServerProcess.find(directory);
     if (running.isPresent()) {
-      report(await(null, null), "is running already");
+      report(await(null, null, settings), "is running already");
       return;
     }
     ServerLauncher launcher = new ServerLauncher(context, directory);
     Process child = launcher.launch(serverArguments);
-    report(await(child, launcher), "is ready");
+    report(await(child, launcher, settings), "is ready");
   }
 
   private void report(Readiness readiness, String what) {
@@ -61,15 +64,17 @@ final class ServerStart {
    * Waits until the directory's server is ready.
    *
    * @param child the process that was started, null if there was a server before
+   * @param settings that options give it: among them may be how it is connected to
    */
-  private Readiness await(@Nullable Process child, @Nullable ServerLauncher launcher)
+  private Readiness await(
+      @Nullable Process child, @Nullable ServerLauncher launcher, Map<String, String> settings)
       throws IOException {
     long deadline = context.clock().nanos() + context.timeout().toNanos();
     String reason = "it has not come up";
     do {
       Optional<ServerProcess> server = ServerProcess.find(directory);
       if (server.isPresent() && server.get().status() != null) {
-        Readiness readiness = ask(server.get());
+        Readiness readiness = ask(server.get(), settings);
         if (readiness.reason() == null) {
           return readiness;
         }
@@ -95,9 +100,9 @@ final class ServerStart {
   }
 
   /** A server that runs is not to be mistaken for one that did not start. */
-  private Readiness ask(ServerProcess server) {
+  private Readiness ask(ServerProcess server, Map<String, String> settings) {
     try {
-      return Readiness.of(context, server);
+      return Readiness.of(context, server, context.clientOptions(directory, settings));
     } catch (OutOfMemoryError e) { // of threads, mostly, which count together with the server's
       throw new CommandFailure(
           "the server in "

@@ -24,7 +24,7 @@ final class StartCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    new ServerStart(context, context.directory()).run(server.toArguments());
+    new ServerStart(context, context.directory()).run(server);
     return 0;
   }
 }

@@ -26,7 +26,7 @@ final class StatusCommand implements Callable<Integer> {
     Path directory = target.directory();
     Readiness readiness =
         connect != null
-            ? Readiness.of(context, connect)
+            ? Readiness.of(context, connect, context.clientOptions())
             : ofDirectory(Objects.requireNonNull(directory));
     if (context.json()) {
       context.printJson(readiness.toJson());
@@ -39,7 +39,7 @@ final class StatusCommand implements Callable<Integer> {
 
   private Readiness ofDirectory(Path directory) throws IOException {
     return ServerProcess.find(directory)
-        .map(process -> Readiness.of(context, process))
+        .map(process -> Readiness.of(context, process, context.clientOptions()))
         .orElseGet(() -> Readiness.notRunning("it is not running"));
   }
 
