@@ -43,6 +43,7 @@ final class SnapshotPurge implements AutoCloseable {
   }
 
   /** Purges now and then again and again. */
+  @SuppressWarnings("FutureReturnValueIgnored") // it ends with the timer
   void start(long hours) {
     timer.scheduleWithFixedDelay(this::tryToRun, 0, hours, TimeUnit.HOURS);
   }
