@@ -94,9 +94,17 @@ class RpcBenchIT {
 
   @Test
   void whatIsNotPossibleIsWrongUsage() {
-    CommandResult result = bench("rpc", "--mode=async", "--in-flight=0");
+    assertWrongUsage(
+        bench("rpc", "--mode=async", "--in-flight=0"), "--in-flight 0: a number from 1");
+    assertWrongUsage(bench("lookups", "--server-type=quick"), "rpc.server.type");
+    assertWrongUsage(bench("evaluation", "--server-setting=no.such=1"), "no.such");
+    assertWrongUsage(bench("rpc", "--selectors=2", "--connect=localhost:1"), "--selectors");
+  }
+
+  private static void assertWrongUsage(CommandResult result, String what) {
     assertEquals(2, result.exitCode(), result::toString);
-    assertTrue(result.err().contains("--in-flight 0: a number from 1"), result::toString);
+    assertTrue(result.err().startsWith("stele: "), result::toString);
+    assertTrue(result.err().contains(what), result::toString);
   }
 
   private CommandResult bench(String name, String... options) {
