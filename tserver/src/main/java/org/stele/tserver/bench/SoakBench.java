@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.SteleClient;
@@ -42,9 +41,9 @@ final class SoakBench {
           StandardSettings.RPC_WORKERS_IDLE_TIMEOUT.name(), "1s");
 
   private static final Duration HELD = Duration.ofSeconds(6);
-  private static final Duration SETTLE_LIMIT = Duration.ofSeconds(60);
+  private static final Duration SETTLE_LIMIT = Duration.ofMinutes(1);
   private static final Duration STEADY = Duration.ofSeconds(3);
-  private static final Duration JOIN_LIMIT = Duration.ofSeconds(120);
+  private static final Duration JOIN_LIMIT = Duration.ofMinutes(2);
   private static final long POLL_MILLIS = 200;
 
   /**
@@ -114,13 +113,12 @@ final class SoakBench {
 
   private void load(BenchServer server, SteleClient client, Duration time) {
     long end = System.nanoTime() + time.toNanos();
-    AtomicLong seeds = new AtomicLong(plan.seed);
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < plan.threads; i++) {
       SoakClient bad =
           new SoakClient(
               address(server),
-              seeds.getAndIncrement(),
+              plan.seed + i,
               HELD.toNanos(),
               () -> System.nanoTime() - end >= 0,
               connections,

@@ -106,19 +106,21 @@ public final class TabletMap implements WriteTargets {
 
     TableTablets with(Tablet added) {
       int at = indexOf(added.extent());
-      TableTablets tablets =
-          new TableTablets(
-              inserted(sorted, at, added),
-              inserted(endRows, at, added.extent().endRow()),
-              inserted(upperKeys, at, added.extent().upperKey()));
+      Tablet[] nextSorted = withRoom(sorted, at);
+      @Nullable Bytes[] nextEndRows = withRoom(endRows, at);
+      byte[] @Nullable [] nextUpperKeys = withRoom(upperKeys, at);
+      nextSorted[at] = added;
+      nextEndRows[at] = added.extent().endRow();
+      nextUpperKeys[at] = added.extent().upperKey();
+      TableTablets tablets = new TableTablets(nextSorted, nextEndRows, nextUpperKeys);
       tablets.check(at, added);
       return tablets;
     }
 
-    private static <T extends @Nullable Object> T[] inserted(T[] array, int at, T element) {
+    /** A copy with one place more, at an index, which the caller fills. */
+    private static <T extends @Nullable Object> T[] withRoom(T[] array, int at) {
       T[] next = Arrays.copyOf(array, array.length + 1);
       System.arraycopy(array, at, next, at + 1, array.length - at);
-      next[at] = element;
       return next;
     }
 
