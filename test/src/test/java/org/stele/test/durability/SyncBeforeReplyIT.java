@@ -50,43 +50,76 @@ class SyncBeforeReplyIT {
   }
 
   /**
-   * Puts come one after the other, so each has its own log write, sync and reply, in this order.
+   * Puts come one after the other, so each has its own log write, sync and reply, in this order. Of
+   * the syncs only one counts that begins after the write into that file has ended, on that file:
+   * other logs are synced as well.
    */
   private static void check(List<String> trace) {
-    Pattern logWrite =
-        Pattern.compile("p?write(?:v|64)?\\(\\d+<[^>]*\\.wal>.*?" + MARK + "(\\d+)\\.");
-    Pattern syncWhole = Pattern.compile("f(?:data)?sync\\(\\d+<[^>]*\\.wal>\\)\\s+= 0");
-    Pattern syncBegun =
-        Pattern.compile("^(\\d+)\\s+f(?:data)?sync\\(\\d+<[^>]*\\.wal> <unfinished");
-    Pattern syncEnded = Pattern.compile("^(\\d+)\\s+<\\.\\.\\. f(?:data)?sync resumed>\\)\\s+= 0");
-    Pattern reply =
-        Pattern.compile("(?:write|writev|sendto|sendmsg)\\(\\d+<(?:TCP|socket|TCPv6).*");
-    int written = -1;
-    boolean synced = false;
-    String syncing = "";
     int replies = 0;
+    LoggedPut put = null;
     for (String line : trace) {
-      Matcher write = logWrite.matcher(line);
-      Matcher begun = syncBegun.matcher(line);
-      Matcher ended = syncEnded.matcher(line);
+      Matcher write = LOG_WRITE.matcher(line);
       if (write.find()) {
-        written = Integer.parseInt(write.group(1));
-        synced = false;
-        syncing = "";
-      } else if (syncWhole.matcher(line).find()) {
-        synced = true;
-      } else if (begun.find()) {
-        syncing = begun.group(1);
-      } else if (ended.find() && ended.group(1).equals(syncing)) {
-        synced = true;
-      } else if (written >= 0 && reply.matcher(line).find() && !line.contains(MARK)) {
-        int put = written;
+        put = new LoggedPut(write.group("log"), write.group("put"));
+      }
+      if (put == null) {
+        continue;
+      }
+      put.see(line);
+      if (REPLY.matcher(line).find()) {
+        String number = put.number;
         assertTrue(
-            synced, () -> "the reply to put " + put + " was sent before its sync ended: " + line);
+            put.isSynced(),
+            () -> "the reply to put " + number + " was sent before its log was synced: " + line);
         replies++;
-        written = -1;
+        put = null;
       }
     }
     assertEquals(PUTS, replies, "log writes that were followed by a sync and a reply");
   }
+
+  private static final Pattern LOG_WRITE =
+      Pattern.compile("p?write(?:v|64)?\\(\\d+<(?<log>[^>]*\\.wal)>.*?" + MARK + "(?<put>\\d+)\\.");
+
+  private static final Pattern REPLY =
+      Pattern.compile("(?:write|writev|sendto|sendmsg)\\(\\d+<(?:TCP|socket)");
+
+  /** A put whose record is being written into a log, and what of it is on the disk. */
+  private static final class LoggedPut {
+    final String number;
+    private final Pattern sync;
+
+    /** The call of the write or the sync that this waits for, if it is under way. */
+    private String pending = "";
+
+    private boolean written;
+    private boolean synced;
+
+    LoggedPut(String log, String number) {
+      this.number = number;
+      this.sync = Pattern.compile("f(?:data)?sync\\(\\d+<" + Pattern.quote(log) + ">");
+    }
+
+    /** The next line of the trace; the first is the one with the write. */
+    void see(String line) {
+      String thread = line.substring(0, line.indexOf(' '));
+      boolean own = !written && pending.isEmpty() || written && sync.matcher(line).find();
+      boolean ended = line.contains(" resumed>") && thread.equals(pending);
+      if (own && line.endsWith("<unfinished ...>")) {
+        pending = thread;
+      } else if (own || ended) {
+        pending = "";
+        boolean succeeded = RESULT.matcher(line).find();
+        synced |= written && succeeded;
+        written |= succeeded;
+      }
+    }
+
+    boolean isSynced() {
+      return synced;
+    }
+  }
+
+  /** What calls return that do what they should. */
+  private static final Pattern RESULT = Pattern.compile("\\)\\s+= \\d+$");
 }
