@@ -39,6 +39,7 @@ public interface FileStore extends Closeable {
    * Opens a file for reads at any position.
    *
    * @throws java.nio.file.NoSuchFileException if there is none
+   * @throws java.nio.file.AccessDeniedException if this process may not read it
    */
   FileInput open(String path) throws IOException;
 

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ final class LocalFileInput implements FileInput {
   }
 
   static LocalFileInput open(String path, Path file) throws IOException {
-    FileChannel channel = FileChannel.open(file, StandardOpenOption.READ);
+    FileChannel channel = openChannel(file);
     try {
       if (Files.isDirectory(file)) {
         throw new NoSuchFileException(file.toString(), null, "it is a directory");
@@ -49,6 +50,14 @@ final class LocalFileInput implements FileInput {
     } catch (IOException | RuntimeException e) {
       channel.close();
       throw e;
+    }
+  }
+
+  private static FileChannel openChannel(Path file) throws IOException {
+    try {
+      return FileChannel.open(file, StandardOpenOption.READ);
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
     }
   }
 
@@ -105,7 +114,7 @@ final class LocalFileInput implements FileInput {
       throw new IOException("it is closed");
     }
     if (channel == broken) {
-      channel = FileChannel.open(file, StandardOpenOption.READ);
+      channel = openChannel(file);
     }
   }
 

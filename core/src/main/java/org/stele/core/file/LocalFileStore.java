@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
@@ -103,11 +104,7 @@ public final class LocalFileStore implements FileStore {
   private FileOutput create(String path, long expectedLength) throws IOException {
     NonBlocking.assertMayBlock();
     Path file = resolve(path);
-    FileChannel channel =
-        FileChannel.open(
-            file,
-            EnumSet.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
-            PosixModes.fileAttributes(file));
+    FileChannel channel = createChannel(file);
     try {
       PosixModes.restrictFile(file);
     } catch (IOException | RuntimeException e) {
@@ -115,6 +112,17 @@ public final class LocalFileStore implements FileStore {
       throw e;
     }
     return new LocalFileOutput(file, channel, expectedLength);
+  }
+
+  private static FileChannel createChannel(Path file) throws IOException {
+    try {
+      return FileChannel.open(
+          file,
+          EnumSet.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW),
+          PosixModes.fileAttributes(file));
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
+    }
   }
 
   @Override
@@ -139,6 +147,8 @@ public final class LocalFileStore implements FileStore {
       }
     } catch (NoSuchFileException e) {
       return List.of();
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
     }
     entries.sort(Comparator.comparing(Entry::name));
     return entries;
@@ -163,9 +173,13 @@ public final class LocalFileStore implements FileStore {
     Path source = resolve(from);
     Path target = resolve(to);
     if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-      throw new FileAlreadyExistsException(target.toString());
+      throw FileProblem.inWords(new FileAlreadyExistsException(target.toString()));
     }
-    Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
+    try {
+      Files.move(source, target, StandardCopyOption.ATOMIC_MOVE);
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
+    }
     syncDirectory(directoryOf(target));
     if (!directoryOf(target).equals(directoryOf(source))) {
       syncDirectory(directoryOf(source));
@@ -176,7 +190,13 @@ public final class LocalFileStore implements FileStore {
   public void delete(String path) throws IOException {
     NonBlocking.assertMayBlock();
     Path file = resolve(path);
-    if (Files.deleteIfExists(file)) {
+    boolean deleted;
+    try {
+      deleted = Files.deleteIfExists(file);
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
+    }
+    if (deleted) {
       syncDirectory(directoryOf(file));
     }
   }
@@ -200,8 +220,10 @@ public final class LocalFileStore implements FileStore {
       PosixModes.restrictDirectory(directory);
     } catch (FileAlreadyExistsException e) {
       if (!Files.isDirectory(directory)) {
-        throw e;
+        throw FileProblem.inWords(e);
       }
+    } catch (FileSystemException e) {
+      throw FileProblem.inWords(e);
     }
     if (parent != null) {
       syncDirectory(parent);
@@ -240,6 +262,8 @@ public final class LocalFileStore implements FileStore {
   static void syncDirectory(Path directory) throws IOException {
     try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
       channel.force(true);
+    } catch (FileSystemException e) {
+      throw new IOException("cannot sync the directory " + FileProblem.inWords(e).getMessage(), e);
     } catch (IOException e) {
       throw new IOException(directory + ": cannot sync the directory: " + e.getMessage(), e);
     }

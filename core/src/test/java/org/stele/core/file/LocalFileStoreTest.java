@@ -11,7 +11,10 @@ import java.io.IOException;
 import java.lang.management.BufferPoolMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Random;
@@ -131,6 +134,30 @@ class LocalFileStoreTest extends FileStoreContract {
       victim.join();
     }
     assertEquals(null, failure.get());
+  }
+
+  @Test
+  void failuresSayMoreThanThePath() throws IOException {
+    write("there", "text");
+    String missing = directory.resolve("root/missing/file").toString();
+    String there = directory.resolve("root/there").toString();
+    String noFile = missing + ": no such file or directory";
+    assertEquals(
+        noFile,
+        assertThrows(NoSuchFileException.class, () -> store.open("missing/file")).getMessage());
+    assertEquals(
+        noFile,
+        assertThrows(NoSuchFileException.class, () -> store.create("missing/file")).getMessage());
+    assertEquals(
+        missing + " -> " + there + "2: no such file or directory",
+        assertThrows(NoSuchFileException.class, () -> store.rename("missing/file", "there2"))
+            .getMessage());
+    assertEquals(
+        there + ": it exists already",
+        assertThrows(FileAlreadyExistsException.class, () -> store.create("there")).getMessage());
+    assertEquals(
+        there + ": permission denied",
+        FileProblem.inWords(new AccessDeniedException(there)).getMessage());
   }
 
   @Test

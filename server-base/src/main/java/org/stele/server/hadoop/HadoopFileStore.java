@@ -3,6 +3,7 @@ package org.stele.server.hadoop;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.time.Duration;
@@ -22,6 +23,7 @@ import org.apache.hadoop.fs.LeaseRecoverable;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.stele.core.concurrent.NonBlocking;
@@ -146,6 +148,8 @@ public final class HadoopFileStore implements FileStore {
       return new HadoopInput(path, files.open(resolved, BUFFER_BYTES), length);
     } catch (FileNotFoundException e) {
       throw (IOException) new NoSuchFileException(path).initCause(e);
+    } catch (AccessControlException e) {
+      throw (IOException) new AccessDeniedException(path, null, e.getMessage()).initCause(e);
     }
   }
 

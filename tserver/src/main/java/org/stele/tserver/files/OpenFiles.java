@@ -2,6 +2,7 @@ package org.stele.tserver.files;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.util.HashMap;
 import java.util.Map;
@@ -64,6 +65,8 @@ public final class OpenFiles {
       return SortedFileReader.open(store, path, nextNumber.getAndIncrement(), cache);
     } catch (NoSuchFileException e) {
       throw new CorruptFileException(path, 0, "the file is missing");
+    } catch (AccessDeniedException e) {
+      throw new CorruptFileException(path, 0, "the file may not be read: permission denied");
     }
   }
 
