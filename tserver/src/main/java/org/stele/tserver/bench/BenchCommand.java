@@ -1,8 +1,6 @@
 package org.stele.tserver.bench;
 
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -10,7 +8,6 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandContext;
 import org.stele.core.data.Durability;
-import org.stele.core.settings.StandardSettings;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -326,11 +323,18 @@ final class BenchCommand implements Runnable {
   @Command(
       name = "soak",
       description = {
-        "Clients that connect, cut, reset, close one half, send junk, and let deadlines pass; then the",
-        "server must hold no more descriptors, threads, heap and connections than before, and serve 256",
-        "fresh connections. Exit code 1 if not."
+        "Healthy calls, and connections that end in every wrong way, for long, against a server of its",
+        "own. Fails if a healthy call gets a wrong or no answer, or if the server then holds more",
+        "connections, threads, descriptors or memory than before."
       })
   int soak(
+      @Mixin ServerOptions server,
+      @Option(
+              names = "--callers",
+              paramLabel = "N",
+              defaultValue = "8",
+              description = "Threads that make healthy calls (default: 8).")
+          int callers,
       @Option(
               names = "--seconds",
               paramLabel = "S",
@@ -338,51 +342,31 @@ final class BenchCommand implements Runnable {
               description = "How long (default: 900).")
           double seconds,
       @Option(
-              names = "--threads",
-              paramLabel = "N",
-              defaultValue = "8",
-              description = "Threads that misbehave (default: 8).")
-          int threads,
-      @Option(
-              names = "--server-type",
-              paramLabel = "T",
-              description = "rpc.server.type of the server that is started for it.")
-          @Nullable String serverType,
-      @Option(
-              names = "--server-setting",
-              paramLabel = "NAME=VALUE",
-              arity = "1..*",
-              description = "More settings of the server.")
-          @Nullable Map<String, String> settings,
-      @Option(
-              names = "--temp",
-              paramLabel = "DIR",
+              names = "--warmup",
+              paramLabel = "S",
+              defaultValue = "5",
               description =
-                  "Where the server's directory is made, and removed (default: the system's).")
-          @Nullable Path temp,
+                  "How long the load runs before it is read what the server holds (default: 5).")
+          double warmup,
       @Option(
               names = "--seed",
               paramLabel = "N",
               defaultValue = "1",
-              description = "Of what each connection does (default: 1).")
+              description = "Of the order of events (default: 1).")
           long seed)
       throws Exception {
-    Map<String, String> all = new LinkedHashMap<>(Objects.requireNonNullElse(settings, Map.of()));
-    if (serverType != null) {
-      all.put(StandardSettings.RPC_SERVER_TYPE.name(), serverType);
-    }
     SoakBench bench =
         valid(
             () ->
                 new SoakBench(
                     context,
-                    new SoakBench.Plan(
-                        BenchOptions.duration("--seconds", seconds, 1),
-                        BenchOptions.positive("--threads", threads, 1024),
-                        seed,
-                        temp,
-                        all)));
-    return bench.run() ? 0 : 1;
+                    server,
+                    BenchOptions.positive("--callers", callers, 4096),
+                    BenchOptions.duration("--warmup", warmup, 0.1),
+                    BenchOptions.duration("--seconds", seconds, 0.1),
+                    seed));
+    bench.run();
+    return 0;
   }
 
   @Command(

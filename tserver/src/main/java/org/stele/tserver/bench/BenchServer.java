@@ -111,20 +111,6 @@ final class BenchServer implements AutoCloseable {
     }
   }
 
-  /**
-   * A server of the benchmark's own.
-   *
-   * @param temp where its directory is made; null: where the system has its own
-   */
-  static BenchServer ofOwn(
-      CommandContext context, @Nullable Path temp, Map<String, String> settings)
-      throws IOException {
-    if (context.isInstanceNamed()) {
-      throw new CommandFailure("this benchmark needs a server of its own, not one that runs");
-    }
-    return startOwn(context, temp, settings);
-  }
-
   private static BenchServer startOwn(
       CommandContext context, @Nullable Path temp, Map<String, String> settings)
       throws IOException {

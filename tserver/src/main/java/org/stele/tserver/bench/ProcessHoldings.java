@@ -3,10 +3,11 @@ package org.stele.tserver.bench;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +35,7 @@ record ProcessHoldings(long residentKib, long threads, long descriptors) {
           residentKib(Files.readString(directory.resolve("status"), ISO_8859_1)),
           threads(directory.resolve("task")),
           descriptors(directory.resolve("fd")));
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException e) {
       return null;
     }
   }
@@ -49,13 +50,9 @@ record ProcessHoldings(long residentKib, long threads, long descriptors) {
   }
 
   private static long threads(Path tasks) throws IOException {
-    long count = 0;
-    try (DirectoryStream<Path> threads = Files.newDirectoryStream(tasks)) {
-      for (Path thread : threads) {
-        count += isOfTheProgram(thread.resolve("comm")) ? 1 : 0;
-      }
+    try (Stream<Path> threads = Files.list(tasks)) {
+      return threads.filter(thread -> isOfTheProgram(thread.resolve("comm"))).count();
     }
-    return count;
   }
 
   private static boolean isOfTheProgram(Path comm) {
@@ -68,12 +65,8 @@ record ProcessHoldings(long residentKib, long threads, long descriptors) {
   }
 
   private static long descriptors(Path directory) throws IOException {
-    long count = 0;
-    try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(directory)) {
-      for (Path descriptor : descriptors) {
-        count += descriptor.getFileName() == null ? 0 : 1;
-      }
+    try (Stream<Path> descriptors = Files.list(directory)) {
+      return descriptors.count();
     }
-    return count;
   }
 }
