@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,6 +32,9 @@ import org.stele.core.data.DataLimits;
 import org.stele.core.data.LimitException;
 import org.stele.core.data.Mutation;
 import org.stele.core.error.SteleException;
+import org.stele.core.file.CrashableFileStore;
+import org.stele.core.file.CrashableFileStore.Operation;
+import org.stele.core.file.FileStore;
 import org.stele.test.check.TestForm;
 import org.stele.test.process.StandaloneServer;
 
@@ -38,7 +42,7 @@ import org.stele.test.process.StandaloneServer;
  * Of the thousands of mutations of one writer every single one is accounted for: what flush and
  * close do not report is there, also after {@code kill -9}; what they report as failed is not; the
  * rest is of unknown outcome. However it comes about: the server is killed, the table is deleted,
- * threads add while another closes.
+ * writes of the log fail, tablets are not served, threads add while another closes.
  */
 class PartialFailureIT {
   private static final int ROWS = TestForm.count(6_000, 20_000);
@@ -90,6 +94,107 @@ class PartialFailureIT {
     }
   }
 
+  @Test
+  void failedWritesOfTheLogAreAccountedFor() throws Exception {
+    CrashableFileStore store = new CrashableFileStore();
+    try (CrashableInstance instance = instance(store)) {
+      Account account = new Account();
+      try (SteleClient client = instance.client()) {
+        client.tables().create("internal", tablets());
+        BatchWriter writer = client.batchWriter("internal", options());
+        for (int i = 0; i < 4; i++) {
+          store.failAt(Operation.WRITE, "/data/", 2, new IOException("input/output error"));
+          addAll(writer, account, i * ROWS / 4, (i + 1) * ROWS / 4);
+          flush(writer, account);
+        }
+        store.heal();
+        addAll(writer, account, ROWS, ROWS + 10);
+        close(writer, account);
+      }
+      assertTrue(account.failed.size() + account.unknown.size() > 0, "nothing has failed");
+      for (int restart = 0; restart < 2; restart++) {
+        instance.kill();
+        instance.start();
+        try (SteleClient client = instance.client()) {
+          account.compare(rows(client, "internal"));
+        }
+      }
+    }
+  }
+
+  @Test
+  void tabletsThatAreNotServedFailAlone() throws Exception {
+    CrashableFileStore store = new CrashableFileStore();
+    try (CrashableInstance instance = instance(store)) {
+      try (SteleClient client = instance.client()) {
+        client.tables().create("offline", tablets());
+        Account before = new Account();
+        BatchWriter writer = client.batchWriter("offline", options());
+        addAll(writer, before, 0, ROWS);
+        writer.close();
+        client.tables().flush("offline");
+      }
+      instance.stop();
+      List<String> files = filesOfTablets(store);
+      List<String> damaged = List.of(files.get(3), files.get(17));
+      for (String file : damaged) {
+        store.flip(file, store.contents(file).length - 3, 0x20);
+      }
+      instance.start();
+      Account account = new Account();
+      try (SteleClient client = instance.client()) {
+        BatchWriter writer = client.batchWriter("offline", options());
+        for (int i = 0; i < ROWS; i++) {
+          account.added.add(row(i));
+          try {
+            writer.add(Mutation.of(row(i)).put("f", AGAIN, "value"));
+          } catch (MutationsFailedException e) {
+            account.add(e);
+            account.added.remove(row(i));
+          }
+        }
+        close(writer, account);
+      }
+      assertEquals(Set.of(), account.unknown);
+      assertTrue(
+          !account.failed.isEmpty() && account.failed.size() <= 2 * ROWS / TABLETS,
+          () -> account.failed.size() + " rows have failed");
+      instance.stop();
+      for (String file : damaged) {
+        store.flip(file, store.contents(file).length - 3, 0x20);
+      }
+      instance.start();
+      try (SteleClient client = instance.client()) {
+        account.compare(rows(client, "offline", AGAIN));
+        assertEquals(ROWS, rows(client, "offline", "q").size());
+      }
+    }
+  }
+
+  /** The qualifier of what is written when some tablets are not served. */
+  private static final String AGAIN = "again";
+
+  private CrashableInstance instance(CrashableFileStore store) throws Exception {
+    Map<String, String> settings = Map.of("wal.size", "1M");
+    return new CrashableInstance(directory.resolve("crashable"), store, settings).start();
+  }
+
+  /** The sorted files of the one table that has one for each tablet. */
+  private static List<String> filesOfTablets(CrashableFileStore store) throws IOException {
+    for (FileStore.Entry table : store.list("tables")) {
+      String tableDirectory = "tables/" + table.name();
+      List<String> files =
+          store.list(tableDirectory).stream()
+              .filter(file -> file.name().endsWith(".sf"))
+              .map(file -> tableDirectory + "/" + file.name())
+              .toList();
+      if (files.size() == TABLETS) {
+        return files;
+      }
+    }
+    throw new AssertionError("no table has a file for each tablet");
+  }
+
   private static TableOptions tablets() {
     List<Bytes> splits = new ArrayList<>();
     for (int i = 1; i < TABLETS; i++) {
@@ -111,10 +216,16 @@ class PartialFailureIT {
   }
 
   private static Set<String> rows(SteleClient client, String table) {
+    return rows(client, table, "q");
+  }
+
+  private static Set<String> rows(SteleClient client, String table, String qualifier) {
     Set<String> rows = new HashSet<>();
     try (Scanner scanner = client.scanner(table).open()) {
       for (Cell cell : scanner) {
-        rows.add(cell.row().toUtf8());
+        if (cell.qualifier().toUtf8().equals(qualifier)) {
+          rows.add(cell.row().toUtf8());
+        }
       }
     }
     return rows;
@@ -147,11 +258,20 @@ class PartialFailureIT {
     flush(writer, account);
     assertEquals(Set.of(), account.failed);
     addAll(writer, account, ROWS / 2, ROWS);
+    Set<String> there = rows(client, "deleted");
     client.tables().delete("deleted");
+    Account afterwards = new Account();
+    addAll(writer, afterwards, ROWS, ROWS + 10);
+    account.added.addAll(afterwards.added);
     long begun = System.nanoTime();
     close(writer, account);
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     assertTrue(took.compareTo(DEADLINE.plusSeconds(10)) < 0, () -> "close took " + took);
+    there.retainAll(account.failed);
+    assertEquals(Set.of(), there, "rows that were there are reported as failed");
+    assertTrue(
+        account.failed.containsAll(afterwards.added),
+        () -> "of rows added after the table was deleted only these failed: " + account.failed);
     BatchWriter late = client.batchWriter("deleted", options());
     Account lateAccount = new Account();
     addAll(late, lateAccount, 0, 10);
