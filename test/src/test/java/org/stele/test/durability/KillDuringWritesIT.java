@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,9 +60,9 @@ class KillDuringWritesIT {
     Map<String, String> settings =
         Map.of(
             "wal.size",
-            "1M",
+            "64K",
             "memtable.tablet.bytes",
-            "256K",
+            "64K",
             "memtable.bytes",
             "8M",
             "files.grace",
@@ -82,11 +84,13 @@ class KillDuringWritesIT {
           .orFail();
       AckLedger ledger = new AckLedger();
       AtomicInteger next = new AtomicInteger();
+      int logs = 0;
       for (int round = 0; round < ROUNDS; round++) {
         long pid = server.pid();
         int writtenBefore = next.get();
         String what = "round " + round + " of seed " + seed;
         writeUntilKilled(server, ledger, next, pid, 50 + random.nextInt(600));
+        logs += logs(server.directory().resolve("store"), lastSession(server));
         if (round % 3 == 2) {
           killDuringRecovery(server, random);
         }
@@ -102,6 +106,7 @@ class KillDuringWritesIT {
       assertTrue(
           ledger.count(Outcome.ACKED) > ROUNDS * 10L,
           () -> "too few writes to prove anything: " + next);
+      assertTrue(logs > 3 * ROUNDS, "too few logs were filled to prove anything: " + logs);
       assertEquals(
           rows + " rows",
           server.stele("scan", "unicode", "--count").orFail().out().strip().replaceAll(",.*", ""));
@@ -149,9 +154,10 @@ class KillDuringWritesIT {
   private static void writeOne(
       SteleClient client, AckLedger ledger, int number, AtomicInteger acked) {
     String key = key(number);
-    ledger.sent(key, "value " + number);
+    String value = value(number);
+    ledger.sent(key, value);
     try {
-      client.write("ledger", Mutation.of(key).put("f", "q", "value " + number));
+      client.write("ledger", Mutation.of(key).put("f", "q", value));
       ledger.acked(key);
       acked.incrementAndGet();
     } catch (SteleException e) {
@@ -161,6 +167,34 @@ class KillDuringWritesIT {
       } else {
         ledger.unknown(key);
       }
+    }
+  }
+
+  /** So large that logs are full and memtables flushed soon. */
+  private static String value(int number) {
+    return ("value " + number + " ").repeat(50);
+  }
+
+  /** Sessions have rising numbers. */
+  private static String lastSession(StandaloneServer server) throws IOException {
+    try (Stream<Path> sessions = Files.list(server.directory().resolve("store/wal"))) {
+      return sessions
+          .map(session -> session.getFileName().toString())
+          .filter(session -> session.matches("[0-9a-f]+")) // others are notes about a session
+          .max(Comparator.comparing(session -> Long.parseLong(session, 16)))
+          .orElseThrow();
+    }
+  }
+
+  /** The highest number of a log of the killed server: how often it went on to another log. */
+  private static int logs(Path store, String session) throws IOException {
+    try (Stream<Path> files = Files.list(store.resolve("wal").resolve(session).resolve("data"))) {
+      return files
+          .map(file -> file.getFileName().toString())
+          .filter(name -> name.endsWith(".wal"))
+          .mapToInt(name -> Integer.parseInt(name.substring(0, name.indexOf('.'))))
+          .max()
+          .orElse(0);
     }
   }
 
