@@ -137,11 +137,7 @@ final class AsyncOperation<R> {
 
   /** Why no thread takes the next step. */
   private SteleException rejected() {
-    return core.isClosed()
-        ? core.closedException(attempts.isOutcomeUnknown())
-        : new SteleException(
-            attempts.isOutcomeUnknown() ? ErrorCode.UNKNOWN_OUTCOME : ErrorCode.BUSY,
-            "too many asynchronous operations wait in this client");
+    return core.rejectedException(attempts.isOutcomeUnknown());
   }
 
   private void end(SteleException failure) {

@@ -201,6 +201,15 @@ final class ClientCore implements AutoCloseable {
         outcomeUnknown ? ErrorCode.UNKNOWN_OUTCOME : ErrorCode.UNAVAILABLE, "the client is closed");
   }
 
+  /** Why no thread of the client takes a step of an asynchronous operation. */
+  SteleException rejectedException(boolean outcomeUnknown) {
+    return isClosed()
+        ? closedException(outcomeUnknown)
+        : new SteleException(
+            outcomeUnknown ? ErrorCode.UNKNOWN_OUTCOME : ErrorCode.BUSY,
+            "too many asynchronous operations wait in this client");
+  }
+
   // ---- How operations are made of attempts
 
   /** Makes attempts until one succeeds or there is to be no other. */

@@ -114,7 +114,11 @@ final class ClientThreads implements AutoCloseable {
     work.execute(task);
   }
 
-  /** As {@link #work}, with a result; what the task or the start of a thread throws fails it. */
+  /**
+   * As {@link #work}, with a result; what the task or the start of a thread throws fails it.
+   *
+   * @throws RejectedExecutionException as {@link #work}
+   */
   <T> CompletableFuture<T> supply(Supplier<T> task) {
     CompletableFuture<T> result = new CompletableFuture<>();
     try {
@@ -127,6 +131,8 @@ final class ClientThreads implements AutoCloseable {
               complete(() -> result.completeExceptionally(e));
             }
           });
+    } catch (RejectedExecutionException e) {
+      throw e;
     } catch (RuntimeException | Error e) {
       complete(() -> result.completeExceptionally(e));
     }

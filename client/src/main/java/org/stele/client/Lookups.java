@@ -3,6 +3,7 @@ package org.stele.client;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import org.stele.client.rpc.LookupAnswer;
 import org.stele.core.data.Bytes;
 import org.stele.core.data.Cell;
@@ -52,8 +53,16 @@ final class Lookups {
         .thenCompose(
             answer ->
                 answer.more()
-                    ? core.threads().supply(() -> scan(table, row, columns))
+                    ? scanAsync(table, row, columns)
                     : CompletableFuture.completedFuture(new Row(row, answer.cells())));
+  }
+
+  private CompletableFuture<Row> scanAsync(String table, Bytes row, List<Column> columns) {
+    try {
+      return core.threads().supply(() -> scan(table, row, columns));
+    } catch (RejectedExecutionException e) {
+      return CompletableFuture.failedFuture(core.rejectedException(false));
+    }
   }
 
   private Row scan(String table, Bytes row, List<Column> columns) {

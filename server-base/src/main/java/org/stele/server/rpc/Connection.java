@@ -81,6 +81,9 @@ final class Connection implements FrameDecoder.Sink {
   /** While it waits for memory: until when that is taken into account. */
   private long waitedUntilNanos;
 
+  /** While it waits for memory: since when no call was under way whose end could free some. */
+  private long vainSinceNanos;
+
   private int turnCalls;
   private long turnStartNanos;
   private long nowNanos;
@@ -186,6 +189,7 @@ final class Connection implements FrameDecoder.Sink {
     if (loop.mustWaitForMemory(this)) {
       waitsForMemory = true;
       waitedUntilNanos = now;
+      vainSinceNanos = now;
       endpoint().counters().readWaits.increment();
       loop.goOnWithMemory(this);
       updateInterest();
@@ -543,7 +547,9 @@ final class Connection implements FrameDecoder.Sink {
                 + " bytes) for rpc.write.timeout";
       }
     } else if (waitsForMemory) {
-      return; // it is not read: silence is no fault of the client
+      if (waitsInVain(now) && now - vainSinceNanos > limits.partialNanos()) {
+        late = "there was no memory for the rest of a frame within rpc.partial.timeout";
+      }
     } else if (isPartial() && now - partialSinceNanos > limits.partialNanos()) {
       late = "a frame was not whole within rpc.partial.timeout";
     } else if (now - activeNanos > limits.idleNanos() + patience(limits)) {
@@ -554,6 +560,18 @@ final class Connection implements FrameDecoder.Sink {
       loop.endpoint().junkLog().closed(peer, late);
       close();
     }
+  }
+
+  /**
+   * It is not read, so silence is no fault of the client. But parts of frames that all wait for
+   * memory would wait for each other for ever: of those that hold some, one after the other goes.
+   */
+  private boolean waitsInVain(long now) {
+    if (!isPartial() || endpoint().counters().inFlight() > 0 || !loop.mustWaitForMemory(this)) {
+      vainSinceNanos = now;
+      return false;
+    }
+    return true;
   }
 
   /** Idle time begins when the last answer is with the client, not when its call came. */
@@ -604,6 +622,7 @@ final class Connection implements FrameDecoder.Sink {
   /** A call begins; on the selector thread. */
   void begin(boolean plain) {
     inFlight.incrementAndGet();
+    endpoint().counters().begun.increment();
     if (plain) {
       plainInFlight = true;
     }
@@ -615,6 +634,7 @@ final class Connection implements FrameDecoder.Sink {
       plainInFlight = false;
     }
     int left = inFlight.decrementAndGet();
+    endpoint().counters().ended.increment();
     if (stalled) {
       stalled = false;
       loop.attend(this);

@@ -44,6 +44,11 @@ public final class RpcCounters {
   /** Connections closed because of their TLS handshake. */
   final LongAdder handshakeFailures = new LongAdder();
 
+  /** Calls of all connections that began, and those of them that have ended. */
+  final LongAdder begun = new LongAdder();
+
+  final LongAdder ended = new LongAdder();
+
   /** Calls begun on selector threads. */
   final LongAdder inline = new LongAdder();
 
@@ -110,6 +115,7 @@ public final class RpcCounters {
     all.put("rpc.reply.bytes", replyBudget.used());
     all.put("rpc.tls.handshakes", handshakes.sum());
     all.put("rpc.tls.handshake.failures", handshakeFailures.sum());
+    all.put("rpc.in.flight", inFlight());
     all.put("rpc.inline", inline.sum());
     all.put("rpc.handed.on", handedOn.sum());
     all.put("rpc.busy", busy.sum());
@@ -128,6 +134,12 @@ public final class RpcCounters {
     all.put("rpc.workers", (long) users.threads());
     methods.all().forEach(method -> addCalls(all, method));
     return all;
+  }
+
+  /** Calls under way; not exact while they come and go. */
+  long inFlight() {
+    long endedBefore = ended.sum();
+    return begun.sum() - endedBefore;
   }
 
   private static void addCalls(Map<String, Long> all, ServedMethod<?> method) {

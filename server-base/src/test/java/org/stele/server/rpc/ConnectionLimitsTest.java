@@ -197,6 +197,43 @@ class ConnectionLimitsTest extends EveryServerKind {
   }
 
   @Test
+  void partsOfFramesThatWaitForEachOtherGo() throws Exception {
+    ManualClock clock = new ManualClock();
+    String[] settings = Arrays.copyOf(TIMEOUTS, TIMEOUTS.length + 2);
+    settings[TIMEOUTS.length] = "rpc.read.bytes";
+    settings[TIMEOUTS.length + 1] = "1M";
+    List<RawClient> holders = new ArrayList<>();
+    try (EndpointFixture endpoint = new EndpointFixture(clock, settings);
+        RawClient client = endpoint.greeted()) {
+      byte[] frame = client.call(1, "ping", EndpointFixture.ping(new byte[100_000], 1)).take();
+      for (int i = 0; i < 20; i++) {
+        holders.add(endpoint.greeted());
+      }
+      for (RawClient holder : holders) {
+        holder.raw(Arrays.copyOf(frame, 62_000)).flush();
+      }
+      endpoint.await("rpc.in.flight", 0);
+      EndpointFixture.await(() -> endpoint.count("rpc.read.bytes") > 1 << 20);
+      for (RawClient holder : holders) {
+        holder.raw(Arrays.copyOfRange(frame, 62_000, 63_000)).flush();
+      }
+      client.call(2, "ping", EndpointFixture.ping(1)).flush();
+      EndpointFixture.await(() -> endpoint.count("rpc.read.waits") > holders.size());
+      EndpointFixture.await(
+          () -> {
+            clock.advance(Duration.ofSeconds(11));
+            return endpoint.server.counters().snapshot().keySet().stream()
+                .anyMatch(counter -> counter.startsWith("rpc.calls."));
+          });
+      assertEquals(2, client.readReply());
+    } finally {
+      for (RawClient holder : holders) {
+        holder.close();
+      }
+    }
+  }
+
+  @Test
   void clientsThatDoNotReadAreClosed() throws Exception {
     ManualClock clock = new ManualClock();
     try (EndpointFixture endpoint = new EndpointFixture(clock, TIMEOUTS);

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.client.SteleClient;
@@ -44,7 +45,8 @@ class DisconnectIT extends ForServerKinds {
   @Test
   void everyAwkwardMoment() throws Exception {
     try (StandaloneServer server =
-            StandaloneServer.started(directory, Map.of("rpc.selectors", "4"));
+            StandaloneServer.started(
+                directory, Map.of("rpc.selectors", "4", "rpc.workers.idle.timeout", "1s"));
         SteleClient client = server.client()) {
       int port = server.port();
       long pid = server.pid();
@@ -72,14 +74,19 @@ class DisconnectIT extends ForServerKinds {
           "no connection is left in CLOSE_WAIT; " + what,
           TestForm.generous(Duration.ofSeconds(10)),
           () -> ProcessGauges.connections(port, CLOSE_WAIT) == 0);
-      Conditions.await(
-          "descriptors and threads are back at " + before + "; " + what,
-          TestForm.generous(Duration.ofSeconds(10)),
-          () -> {
-            ProcessGauges now = ProcessGauges.of(pid);
-            return now.descriptors() <= before.descriptors() + 5
-                && now.threads() <= before.threads() + 5;
-          });
+      AtomicReference<ProcessGauges> now = new AtomicReference<>(before);
+      try {
+        Conditions.await(
+            "descriptors and threads are back; " + what,
+            TestForm.generous(Duration.ofSeconds(10)),
+            () -> {
+              now.set(ProcessGauges.of(pid));
+              return now.get().descriptors() <= before.descriptors() + 5
+                  && now.get().threads() <= before.threads() + 5;
+            });
+      } catch (AssertionError e) {
+        throw new AssertionError(e.getMessage() + ": " + before + " became " + now, e);
+      }
       Map<String, Long> counters = client.servers().status(server.address()).counters();
       assertEquals(0L, counters.get("rpc.loop.failures"), what);
     }
@@ -88,9 +95,12 @@ class DisconnectIT extends ForServerKinds {
   /** What the process holds when only this client is connected. */
   private static ProcessGauges quiet(SteleClient client, String address, long pid) {
     Conditions.await(
-        "the connections are gone",
+        "connections and workers are gone",
         TestForm.generous(Duration.ofSeconds(10)),
-        () -> client.servers().status(address).counters().get("rpc.connections") < 10);
+        () -> {
+          Map<String, Long> counters = client.servers().status(address).counters();
+          return counters.get("rpc.connections") < 10 && counters.get("rpc.workers") <= 1;
+        });
     return ProcessGauges.of(pid);
   }
 

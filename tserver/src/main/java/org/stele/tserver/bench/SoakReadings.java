@@ -22,7 +22,13 @@ import org.stele.core.time.Clock;
 final class SoakReadings implements AutoCloseable {
   /** Counters of the server that say how much there is now. */
   private static final List<String> COUNTERS =
-      List.of("rpc.connections", "rpc.queue.calls", "rpc.queue.system.calls", "rpc.queue.bytes");
+      List.of(
+          "rpc.connections",
+          "rpc.queue.calls",
+          "rpc.queue.system.calls",
+          "rpc.queue.bytes",
+          "rpc.read.bytes",
+          "rpc.reply.bytes");
 
   private static final String HEAP = "heap bytes";
   private static final String RESIDENT = "resident KiB";

@@ -299,7 +299,9 @@ final class Admission implements Closeable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    takeRest().forEach(candidate -> refuse(candidate, "the server is closing"));
+    if (!thread.isAlive()) { // else it may just have put one of them into the log: no word of it
+      takeRest().forEach(candidate -> refuse(candidate, "the server is closing"));
+    }
   }
 
   /** What still waits, when the thread that lets it in has ended. */
