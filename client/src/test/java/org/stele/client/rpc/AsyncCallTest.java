@@ -150,7 +150,7 @@ class AsyncCallTest {
               throw new OutOfMemoryError("test");
             });
     CompletableFuture<String> first = call(client, server, broken);
-    await().until(() -> kept.size() == 1);
+    await().dontCatchUncaughtExceptions().until(() -> kept.size() == 1);
     CompletableFuture<String> second =
         CompletableFuture.supplyAsync(() -> quietPing(client, server, "second"));
     assertEquals(ErrorCode.INTERNAL, failure(first).code());
@@ -201,7 +201,7 @@ class AsyncCallTest {
     FakeServer server = fixture.server(inPairs(kept));
     RpcClient client = fixture.client(1);
     callOfAThrower(client, server);
-    await().until(() -> kept.size() == 1);
+    await().dontCatchUncaughtExceptions().until(() -> kept.size() == 1);
     CompletableFuture<String> second =
         CompletableFuture.supplyAsync(() -> quietPing(client, server, "second"));
     assertEquals("second", second.get(10, TimeUnit.SECONDS));
@@ -218,7 +218,7 @@ class AsyncCallTest {
       callOfAThrower(client, server);
       others.add(pingAsync(client, server, "other", 30_000));
     }
-    await().until(() -> kept.size() == 6);
+    await().dontCatchUncaughtExceptions().until(() -> kept.size() == 6);
     server.closeConnections();
     for (CompletableFuture<String> other : others) {
       assertEquals(ErrorCode.UNAVAILABLE, failure(other).code());

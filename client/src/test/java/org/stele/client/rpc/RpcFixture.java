@@ -27,7 +27,8 @@ final class RpcFixture {
     for (AutoCloseable one : opened) {
       one.close();
     }
-    await().until(() -> threadsNamed("stele-client-").isEmpty());
+    // what tests throw in these threads on purpose is no failure of theirs
+    await().dontCatchUncaughtExceptions().until(() -> threadsNamed("stele-client-").isEmpty());
   }
 
   /** To be closed at the end of the test, before what was given here earlier. */
