@@ -93,6 +93,9 @@ final class RootCommand implements Runnable {
   }
 
   @Nullable Path directory() {
+    if (directory != null && directory.toString().isEmpty()) {
+      throw wrongUsage("--dir '': it needs the path of a directory");
+    }
     return directory;
   }
 

@@ -69,7 +69,9 @@ class CommandLineTest {
         "load t x.csv --max-bad-lines -1",
         "load t - --format cells --row r",
         "table create t --splits a,\\x",
-        "table create t --splits a,,b"
+        "--dir= scan t",
+        "start --dir=",
+        "status --dir="
       })
   void wrongUsageIsTwoWithOneLineAndAHint(String line) {
     int exitCode = cli.run(line.isEmpty() ? new String[0] : line.split(" "));
