@@ -263,7 +263,10 @@ final class CallDispatcher {
     long begin = nanos();
     call.runInline(ReplyScratch.ofThread(), array, offset, end, owned);
     if (!call.isSystem()) {
-      users.charge(call.principal(), nanos() - begin, call.bytesMoved());
+      // what was handed on to a worker is charged with its bytes when it has run
+      boolean handedOn = call.heldBytes() > 0;
+      long bytesMoved = handedOn ? 0 : end - offset + call.bytesMoved();
+      users.charge(call.principal(), nanos() - begin, bytesMoved);
     }
   }
 
