@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.thrift.TException;
+import org.jspecify.annotations.Nullable;
 import org.stele.client.cli.CommandFailure;
 
 /**
@@ -26,12 +27,18 @@ final class Company implements AutoCloseable {
   private static final long JUNK_RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
   private static final byte[] JUNK = "GET / HTTP/1.1\r\n\r\n".getBytes(ISO_8859_1);
 
+  /** A connection with junk waits at most 30 s for its end. */
+  private static final long JOIN_MILLIS = 40_000;
+
   private final InetSocketAddress server;
   private final List<SocketChannel> idle = new ArrayList<>();
   private final List<SocketChannel> slow = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private final LongAdder junkConnections = new LongAdder();
   private volatile boolean leaving;
+
+  /** Why there is no more junk: the server did not do with it what it should. */
+  private volatile @Nullable CommandFailure failure;
 
   private Company(InetSocketAddress server) {
     this.server = server;
@@ -111,12 +118,23 @@ final class Company implements AutoCloseable {
         junkConnections.increment();
       } catch (IOException | TException e) {
         LockSupport.parkNanos(JUNK_RETRY_NANOS); // nothing can be had for now
+      } catch (CommandFailure e) {
+        failure = e;
+        return;
       }
     }
   }
 
-  /** How many there are, how many of them the server has closed, and how many came with junk. */
+  /**
+   * How many there are, how many of them the server has closed, and how many came with junk.
+   *
+   * @throws CommandFailure if the server left a connection with junk open
+   */
   Count count() {
+    CommandFailure failed = failure;
+    if (failed != null) {
+      throw failed;
+    }
     int lost = 0;
     for (List<SocketChannel> channels : List.of(idle, slow)) {
       for (SocketChannel channel : channels) {
@@ -142,21 +160,27 @@ final class Company implements AutoCloseable {
   @Override
   public void close() {
     leaving = true;
+    IOException notClosed = null;
+    for (List<SocketChannel> channels : List.of(idle, slow)) {
+      for (SocketChannel channel : channels) {
+        try {
+          channel.close();
+        } catch (IOException e) {
+          notClosed = e;
+        }
+      }
+    }
     try {
       for (Thread thread : threads) {
         LockSupport.unpark(thread);
-        thread.join();
-      }
-      for (List<SocketChannel> channels : List.of(idle, slow)) {
-        for (SocketChannel channel : channels) {
-          channel.close();
-        }
+        thread.join(JOIN_MILLIS);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CommandFailure("interrupted", e);
-    } catch (IOException e) {
-      throw new CommandFailure("cannot close a connection: " + e.getMessage(), e);
+    }
+    if (notClosed != null) {
+      throw new CommandFailure("cannot close a connection: " + notClosed.getMessage(), notClosed);
     }
   }
 }
