@@ -63,7 +63,9 @@ class SmallBufferIT {
 
   @Test
   void noCallHangsAndNoMutationIsForgotten() throws Exception {
-    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), Map.of())) {
+    // The server is stopped for a while, which its session is to survive.
+    Map<String, String> settings = Map.of("zookeeper.session.timeout", "2m");
+    try (StandaloneServer server = StandaloneServer.started(directory.resolve("data"), settings)) {
       try (SteleClient client = server.client()) {
         client.tables().create(TABLE);
       }
