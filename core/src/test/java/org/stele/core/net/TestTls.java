@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  * needs to use them: Stele's settings and options, and the JDK's own TLS. Thread-safe.
  */
 public final class TestTls {
+  /** A name of servers, for tests that say themselves which address that is. */
+  public static final String SERVER_NAME = "tablets.stele";
+
   private static final List<String> FILES =
       List.of("server.pem", "server.key", "client.pem", "client.key", "trust.pem");
 
@@ -34,7 +37,7 @@ public final class TestTls {
    */
   public TestTls(Path directory) {
     this.directory = directory;
-    writeServer(authority.issue("server", "localhost", "127.0.0.1"));
+    writeServer(authority.issue("server", "localhost", SERVER_NAME, "127.0.0.1"));
     client.writeCertificate(file("client.pem"));
     client.writeKey(file("client.key"));
     authority.authority().writeCertificate(file("trust.pem"));

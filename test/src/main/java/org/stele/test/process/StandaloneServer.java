@@ -81,6 +81,12 @@ public final class StandaloneServer implements AutoCloseable {
     return this;
   }
 
+  /** Gives the virtual machine of the server one more option, from its next start on. */
+  public StandaloneServer serverOption(String option) {
+    environment.merge("STELE_SERVER_OPTS", option, (before, more) -> before + " " + more);
+    return this;
+  }
+
   /**
    * Has all commands that follow, and the server that they start, run by another command: {@code
    * bash -c 'umask 0; exec "$@"' wrapper}.

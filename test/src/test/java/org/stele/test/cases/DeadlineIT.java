@@ -25,10 +25,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.stele.client.BatchWriter;
 import org.stele.client.ClientOptions;
@@ -146,11 +148,18 @@ class DeadlineIT {
   }
 
   private static ClientOptions options() {
-    return ClientOptions.defaults().withDeadline(DEADLINE);
+    return Serving.current().clientOptions().withDeadline(DEADLINE);
   }
 
-  @Test
-  void operationsEndAgainstServersThatDoNotAnswer() throws Exception {
+  @AfterEach
+  void useDefault() {
+    ServerKind.useDefault();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"THREADED_SELECTOR", "SSL"}) // to a client, any other is like one of these
+  void operationsEndAgainstServersThatDoNotAnswer(ServerKind kind) throws Exception {
+    kind.use();
     try (Listener silent = Listener.silent();
         Listener slow = new Listener(DeadlineIT::sendByteBySecond);
         Listener closing = Listener.closing();
@@ -178,7 +187,7 @@ class DeadlineIT {
   @MethodSource("org.stele.test.cases.ServerKind#ofThisForm")
   void operationsEndAgainstAStoppedServer(ServerKind kind) throws Exception {
     kind.use();
-    ClientOptions options = Serving.current().clientOptions().withDeadline(DEADLINE);
+    ClientOptions options = options();
     try (StandaloneServer server =
         StandaloneServer.started(directory.resolve(kind.name()), Map.of())) {
       long pid = server.pid();
@@ -204,8 +213,6 @@ class DeadlineIT {
             TestForm.generous(Duration.ofSeconds(10)),
             () -> succeeds(() -> client.lookup("people", "ada")));
       }
-    } finally {
-      ServerKind.useDefault();
     }
   }
 
@@ -252,12 +259,12 @@ class DeadlineIT {
     }
   }
 
-  @Test
-  void interruptsEndOperationsAndNothingElse() throws Exception {
+  @ParameterizedTest
+  @EnumSource(names = {"THREADED_SELECTOR", "SSL"})
+  void interruptsEndOperationsAndNothingElse(ServerKind kind) throws Exception {
+    kind.use();
     ClientOptions patient =
-        ClientOptions.defaults()
-            .withDeadline(Duration.ofMinutes(5))
-            .withAttemptTimeout(Duration.ofMinutes(5));
+        options().withDeadline(Duration.ofMinutes(5)).withAttemptTimeout(Duration.ofMinutes(5));
     for (Map.Entry<String, Operation> operation : OPERATIONS.entrySet()) {
       if (operation.getKey().contains("without waiting")) {
         continue; // a future is given up, not interrupted
@@ -307,8 +314,10 @@ class DeadlineIT {
     }
   }
 
-  @Test
-  void failedConnectsLeaveNothingBehind() throws Exception {
+  @ParameterizedTest
+  @EnumSource(names = {"THREADED_SELECTOR", "SSL"})
+  void failedConnectsLeaveNothingBehind(ServerKind kind) throws Exception {
+    kind.use();
     ClientOptions hasty =
         options()
             .withDeadline(Duration.ofMinutes(2))

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.stele.client.BatchWriter;
+import org.stele.client.ClientOptions;
 import org.stele.client.Scanner;
 import org.stele.client.SteleClient;
 import org.stele.client.TableOptions;
@@ -88,12 +89,12 @@ class DisturbedScanIT {
       proxy.target(new InetSocketAddress("127.0.0.1", proxy.port()));
       server.start().orFail();
       server.setting("zookeeper.port", server.zookeeper().replaceAll(".*:(\\d+).*", "$1"));
-      try (SteleClient client =
-          SteleClient.connect(
-              server.zookeeper(), Serving.current().clientOptions().withDeadline(DEADLINE))) {
+      ClientOptions options = Serving.current().clientOptions().withDeadline(DEADLINE);
+      try (SteleClient client = SteleClient.connect(server.zookeeper(), options);
+          SteleClient maintainer = SteleClient.connect(server.zookeeper(), options)) {
         load(client);
         proxy.disturb(this::disturb);
-        scanAndRestart(server, client);
+        scanAndRestart(server, client, maintainer);
         proxy.disturb(() -> 0);
       }
     }
@@ -139,12 +140,17 @@ class DisturbedScanIT {
     }
   }
 
-  private void scanAndRestart(StandaloneServer server, SteleClient client) throws Exception {
+  /**
+   * @param maintainer has connections of its own: with so much going over one connection, it is cut
+   *     before the server can have compacted the whole table.
+   */
+  private void scanAndRestart(StandaloneServer server, SteleClient client, SteleClient maintainer)
+      throws Exception {
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < SCANNERS; i++) {
       threads.add(thread("scanner-" + i, () -> scanOnce(client)));
     }
-    threads.add(thread("maintenance", () -> client.tables().compact(TABLE)));
+    threads.add(thread("maintenance", () -> maintainer.tables().compact(TABLE)));
     for (int restart = 1; restart <= RESTARTS; restart++) {
       awaitDone(restart * SCANS / (RESTARTS + 1));
       server.restartAfterKill();
