@@ -146,24 +146,27 @@ final class Endpoint {
 
   /**
    * Keeps unsent replies within their limit: a connection with a quarter of it must go, and while
-   * all together are over it, the one that has taken nothing for the longest time.
+   * all together are over it, the one whose waiting costs most: a client that takes a small reply
+   * slowly is not cut for those who take nothing of large ones.
    */
   void limitUnsent(Connection connection) {
     if (connection.replies().unsentBytes() > limits.frameMaxBytes() + limits.replyBytes() / 4) {
       giveUp(connection);
     }
     while (replyBudget.isOver()) {
-      Connection slowest = null;
+      Connection costliest = null;
+      double most = -1;
       for (Connection candidate : blocked) {
-        if (slowest == null
-            || candidate.replies().progressNanos() - slowest.replies().progressNanos() < 0) {
-          slowest = candidate;
+        double cost = candidate.replies().waitingCost();
+        if (cost > most) {
+          costliest = candidate;
+          most = cost;
         }
       }
-      if (slowest == null) {
+      if (costliest == null) {
         return;
       }
-      giveUp(slowest);
+      giveUp(costliest);
     }
   }
 

@@ -83,6 +83,14 @@ final class ReplyWriter {
     return progressNanos;
   }
 
+  /**
+   * What its waiting has cost since the socket took something last: bytes of memory times
+   * nanoseconds.
+   */
+  double waitingCost() {
+    return (double) unsentBytes * (1 + clock.nanos() - progressNanos);
+  }
+
   /** Whether every reply that was sent is with the operating system. */
   synchronized boolean isDone() {
     return !writing && queued.length() == 0;

@@ -279,6 +279,50 @@ class ConnectionLimitsTest extends EveryServerKind {
   }
 
   @Test
+  void whoTakesASmallReplySlowlyIsNotCutForTheRepliesOfOthers() throws Exception {
+    ManualClock clock = new ManualClock();
+    try (EndpointFixture endpoint =
+            new EndpointFixture(
+                clock, "rpc.reply.bytes", "16M", "rpc.frame.max", "8M", "rpc.write.timeout", "1m");
+        RawClient patient = new RawClient(endpoint.server.address(), 4096)) {
+      int large = 7 << 20;
+      int withSystem;
+      try (RawClient probe = new RawClient(endpoint.server.address(), 4096)) {
+        withSystem = large - unsent(endpoint, probe, large);
+      }
+      endpoint.await("rpc.reply.bytes", 0);
+      int unsent = unsent(endpoint, patient, withSystem + (1 << 20));
+      assertTrue(unsent < 2 << 20, () -> unsent + " bytes are not with the operating system");
+      clock.advance(Duration.ofSeconds(1));
+      List<RawClient> deaf = new ArrayList<>();
+      while (endpoint.count("rpc.connections.stuck") == 0) {
+        assertTrue(deaf.size() < 12, () -> "nobody of " + deaf.size() + " is cut");
+        RawClient client = new RawClient(endpoint.server.address(), 4096);
+        client.hello(1, 1, 0, "").flush();
+        client.readReply();
+        client.call(1, "ping", EndpointFixture.ping(large)).flush();
+        deaf.add(client);
+        endpoint.assertServes();
+        clock.advance(Duration.ofSeconds(2));
+      }
+      assertEquals(1, patient.readReply());
+      for (RawClient client : deaf) {
+        client.close();
+      }
+    }
+  }
+
+  /** Asks for a reply and takes nothing of it; returns what the operating system does not hold. */
+  private static int unsent(EndpointFixture endpoint, RawClient client, int reply)
+      throws Exception {
+    client.hello(1, 1, 0, "").flush();
+    client.readReply();
+    client.call(1, "ping", EndpointFixture.ping(reply)).flush();
+    EndpointFixture.await(() -> endpoint.count("rpc.reply.bytes") > 0);
+    return (int) endpoint.count("rpc.reply.bytes");
+  }
+
+  @Test
   void aClientThatPipelinesAndDoesNotReadIsNotReadEither() throws Exception {
     try (EndpointFixture endpoint = EndpointFixture.start();
         RawClient client = new RawClient(endpoint.server.address(), 4096)) {
