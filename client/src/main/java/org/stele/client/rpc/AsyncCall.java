@@ -35,12 +35,20 @@ final class AsyncCall<A, R> implements PendingCall.Listener {
     this.answer = answer;
   }
 
+  String server() {
+    return server;
+  }
+
   long deadlineNanos() {
     return limits.deadlineNanos();
   }
 
-  /** Encodes and sends it. */
-  void send(Connection on) {
+  /**
+   * Encodes and sends it.
+   *
+   * @return false: the connection takes no calls any more, and the call has no outcome yet
+   */
+  boolean send(Connection on) {
     connection = on;
     Codec codec;
     ByteWriter frame;
@@ -49,10 +57,10 @@ final class AsyncCall<A, R> implements PendingCall.Listener {
       frame = codec.encode(on, server, method, arguments, limits);
     } catch (RuntimeException | Error e) {
       notSent(e);
-      return;
+      return true;
     }
     try {
-      on.callAsync(frame.array(), frame.length(), limits.deadlineNanos(), this);
+      return on.callAsync(frame.array(), frame.length(), limits.deadlineNanos(), this);
     } finally {
       codec.release();
     }

@@ -133,6 +133,16 @@ final class Connection {
     }
   }
 
+  /** Closes it, unless a call is under way; returns whether it is closed. */
+  boolean closeIfNoCall() {
+    return life.closeIfNoCall();
+  }
+
+  /** Whether its calls are done and its socket closed. */
+  boolean isClosed() {
+    return life.isClosed();
+  }
+
   /** Fails all calls under way. Idempotent; any thread. */
   void close(AttemptException reason) {
     life.close(reason);
@@ -176,8 +186,10 @@ final class Connection {
   /**
    * Sends a frame; the listener hears of the reply or the failure, from a thread of the client or,
    * if the call cannot begin, before this returns. Throws nothing.
+   *
+   * @return false: the connection takes no calls any more, and the listener hears nothing
    */
-  void callAsync(byte[] frame, int length, long deadlineNanos, PendingCall.Listener listener) {
+  boolean callAsync(byte[] frame, int length, long deadlineNanos, PendingCall.Listener listener) {
     PendingCall call = PendingCall.listening(listener, deadlineNanos);
     boolean begun = false;
     boolean writes = false;
@@ -185,6 +197,9 @@ final class Connection {
     try {
       lock.lock();
       try {
+        if (!life.isOpenLocked()) {
+          return false;
+        }
         requireRoomLocked(length);
         boolean soonest = calls.addAsync(call);
         appendLocked(call, frame, length);
@@ -209,6 +224,7 @@ final class Connection {
     if (writes) {
       sender.writeWaiting(others);
     }
+    return true;
   }
 
   /** Appends the frame of a call that was added, or takes the call out. */

@@ -8,7 +8,7 @@ import org.stele.client.retry.AttemptException;
  * A connection's way to its end:
  *
  * <pre>
- *   OPEN ──► RETIRED (no new calls; a call ran out of time) ──► CLOSED (socket closed, all calls failed)
+ *   OPEN ──► RETIRED (no new calls; a call ran out of time, or none is there) ──► CLOSED (socket closed, all calls failed)
  *      └────────────────────────────────────────────────────────────┘
  * </pre>
  *
@@ -49,6 +49,15 @@ final class ConnectionLife {
     return state == State.OPEN;
   }
 
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return isClosedLocked();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   boolean isClosedLocked() {
     return state == State.CLOSED;
   }
@@ -57,14 +66,37 @@ final class ConnectionLife {
   void retire() {
     lock.lock();
     try {
-      if (state == State.OPEN) {
-        state = State.RETIRED;
-        open = false;
-      }
+      retireLocked();
     } finally {
       lock.unlock();
     }
     closeIfRetiredAndIdle();
+  }
+
+  private void retireLocked() {
+    if (state == State.OPEN) {
+      state = State.RETIRED;
+      open = false;
+    }
+  }
+
+  /**
+   * Closes it unless a call is under way; one that comes later finds it closed and is not sent.
+   *
+   * @return whether it is closed
+   */
+  boolean closeIfNoCall() {
+    lock.lock();
+    try {
+      if (calls.size() > 0) {
+        return false;
+      }
+      retireLocked();
+    } finally {
+      lock.unlock();
+    }
+    closeIfRetiredAndIdle();
+    return true;
   }
 
   /** To be called when a call is no longer under way. */

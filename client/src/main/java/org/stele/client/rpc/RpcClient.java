@@ -67,11 +67,9 @@ public final class RpcClient implements AutoCloseable {
    */
   <A, R> R call(String server, Method<A, R> method, A arguments, CallLimits limits)
       throws InterruptedException {
-    ServerConnections connections = connections(server);
-    int place = connections.placeOfThisThread();
     Codec codec = codecs.get();
     for (int tries = 1; ; tries++) {
-      Connection connection = connections.get(place, limits.deadlineNanos());
+      Connection connection = connection(server, limits.deadlineNanos());
       byte[] reply;
       try {
         ByteWriter frame = codec.encode(connection, server, method, arguments, limits);
@@ -98,33 +96,62 @@ public final class RpcClient implements AutoCloseable {
     }
   }
 
+  private Connection connection(String server, long deadlineNanos) throws InterruptedException {
+    while (true) {
+      ServerConnections connections = connections(server);
+      Connection connection = connections.get(connections.placeOfThisThread(), deadlineNanos);
+      if (connection != null) {
+        return connection;
+      }
+    }
+  }
+
   /**
    * Calls without waiting; {@code answer} hears of the answer on a thread of the client, or on this
    * one. Throws nothing: the answer hears of every failure.
    */
   <A, R> void callAsync(
       String server, Method<A, R> method, A arguments, CallLimits limits, Answer<R> answer) {
-    AsyncCall<A, R> call = new AsyncCall<>(codecs, server, method, arguments, limits, answer);
+    send(new AsyncCall<>(codecs, server, method, arguments, limits, answer), 1);
+  }
+
+  private void send(AsyncCall<?, ?> call, int tries) {
     Connection connection;
     try {
-      ServerConnections connections = connections(server);
+      ServerConnections connections = connections(call.server());
       int place = connections.placeOfThisThread();
       connection = connections.existing(place);
       if (connection == null) {
-        connections.sendWhenConnected(place, call, connecting);
+        connections.sendWhenConnected(place, call, connecting, () -> sendAgain(call, tries));
         return;
       }
     } catch (RuntimeException | Error e) {
       call.notSent(e);
       return;
     }
-    call.send(connection);
+    if (!call.send(connection)) {
+      sendAgain(call, tries);
+    }
+  }
+
+  /** The connection was retired or closed between choice and use. */
+  private void sendAgain(AsyncCall<?, ?> call, int tries) {
+    if (tries < MAX_TRIES) {
+      send(call, tries + 1);
+    } else {
+      call.notSent(
+          AttemptException.notSent(
+              call.server(), "the connection was closed before the call", null));
+    }
   }
 
   private ServerConnections connections(String server) {
     ServerConnections known = servers.get(server);
-    if (known != null) {
+    if (known != null && !known.isDropped()) {
       return known;
+    }
+    if (known != null) {
+      servers.remove(server, known);
     }
     if (closed) {
       throw AttemptException.notSent(server, "the client is closed", null);
@@ -148,7 +175,7 @@ public final class RpcClient implements AutoCloseable {
     if (closed) { // maybe after close() went through the others
       added.close();
     }
-    servers.values().removeIf(one -> one.closeIfUnusedFor(UNUSED_NANOS));
+    servers.values().removeIf(one -> one.dropIfUnusedFor(UNUSED_NANOS));
     return added;
   }
 

@@ -1,10 +1,10 @@
 package org.stele.client.rpc;
 
-import static java.util.Objects.requireNonNull;
-
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +26,14 @@ final class ServerConnections {
   private final Clock clock;
   private final long connectNanos;
   private final Place[] places;
+
+  /** Replaced by others, and maybe not closed yet. */
+  private final Set<Connection> replaced = ConcurrentHashMap.newKeySet();
+
   private volatile boolean closed;
+
+  /** Unused, and given up for good. Written with the locks of all places. */
+  private volatile boolean dropped;
 
   /** When a connection was wanted that was not there. */
   private volatile long wantedNanos;
@@ -63,17 +70,18 @@ final class ServerConnections {
   }
 
   /**
-   * An open connection, made if need be.
+   * An open connection, made if need be; null: this was dropped, another is to be made.
    *
    * @throws AttemptException if none could be made in time
    */
-  Connection get(int place, long deadlineNanos) throws InterruptedException {
+  @Nullable Connection get(int place, long deadlineNanos) throws InterruptedException {
     Connection connection = existing(place);
     return connection != null ? connection : connect(places[place], deadlineNanos);
   }
 
   @SuppressWarnings("NonAtomicVolatileUpdate") // attempts is written under the lock only
-  private Connection connect(Place place, long deadlineNanos) throws InterruptedException {
+  private @Nullable Connection connect(Place place, long deadlineNanos)
+      throws InterruptedException {
     wantedNanos = clock.nanos();
     int seen = place.attempts;
     if (!place.connecting.tryLock(
@@ -87,8 +95,14 @@ final class ServerConnections {
         return connection;
       }
       if (closed) {
-        throw AttemptException.notSent(
-            address.toString(), "the connections to this server were closed", null);
+        throw AttemptException.notSent(address.toString(), "the client is closed", null);
+      }
+      if (dropped) {
+        return null;
+      }
+      replaced.removeIf(Connection::isClosed);
+      if (connection != null && !connection.isClosed()) {
+        replaced.add(connection);
       }
       AttemptException failure = place.failure;
       if (place.attempts != seen && failure != null) {
@@ -122,20 +136,21 @@ final class ServerConnections {
    * meanwhile; ends it if there is none in its time.
    *
    * @param threads to make it on
+   * @param again what to do if this was dropped, or the connection takes no calls any more
    * @throws AttemptException if too many wait already
    */
-  void sendWhenConnected(int place, AsyncCall<?, ?> call, Executor threads) {
-    CompletableFuture<Connection> connected =
+  void sendWhenConnected(int place, AsyncCall<?, ?> call, Executor threads, Runnable again) {
+    CompletableFuture<@Nullable Connection> connected =
         connecting(places[place], threads)
             .copy()
             .orTimeout(Math.max(0, call.deadlineNanos() - clock.nanos()), TimeUnit.NANOSECONDS);
     CompletableFuture<?> unused = // the call tells its own end
         connected.whenComplete(
             (connection, failure) -> {
-              if (failure == null) {
-                call.send(connection);
-              } else {
+              if (failure != null) {
                 call.notSent(cause(failure));
+              } else if (connection == null || !call.send(connection)) {
+                again.run();
               }
             });
   }
@@ -151,11 +166,11 @@ final class ServerConnections {
   }
 
   /** The try that is under way, else a new one. */
-  private CompletableFuture<Connection> connecting(Place place, Executor threads) {
+  private CompletableFuture<@Nullable Connection> connecting(Place place, Executor threads) {
     wantedNanos = clock.nanos();
-    CompletableFuture<Connection> begun = new CompletableFuture<>();
+    CompletableFuture<@Nullable Connection> begun = new CompletableFuture<>();
     synchronized (place) {
-      CompletableFuture<Connection> underWay = place.underWay;
+      CompletableFuture<@Nullable Connection> underWay = place.underWay;
       if (underWay != null && place.waiting == CallTable.MAX_CALLS) {
         throw AttemptException.busyHere(
             address.toString(), place.waiting + " calls wait for a connection to this server");
@@ -181,7 +196,7 @@ final class ServerConnections {
     return begun;
   }
 
-  private void connect(Place place, CompletableFuture<Connection> begun) {
+  private void connect(Place place, CompletableFuture<@Nullable Connection> begun) {
     try {
       // the place may be taken by a try of another caller at first
       end(place, begun, connect(place, clock.nanos() + 2 * connectNanos), null);
@@ -199,16 +214,16 @@ final class ServerConnections {
 
   private static void end(
       Place place,
-      CompletableFuture<Connection> begun,
+      CompletableFuture<@Nullable Connection> begun,
       @Nullable Connection made,
       @Nullable Throwable failure) {
     synchronized (place) {
       place.underWay = null;
     }
-    if (made != null) {
+    if (failure == null) {
       begun.complete(made);
     } else {
-      begun.completeExceptionally(requireNonNull(failure));
+      begun.completeExceptionally(failure);
     }
   }
 
@@ -219,21 +234,57 @@ final class ServerConnections {
   }
 
   /**
-   * Closes what was not used for so long; who still has it gets a failure that is retried.
+   * Gives up what was not used for so long. A call that begins meanwhile keeps it, or finds it
+   * dropped before anything was sent.
    *
-   * @return whether it is closed
+   * @return whether it was dropped: its connections are closed, and it makes none any more
    */
-  boolean closeIfUnusedFor(long nanos) {
+  boolean dropIfUnusedFor(long nanos) {
+    int locked = 0;
+    try {
+      while (locked < places.length) {
+        if (!places[locked].connecting.tryLock()) {
+          return false;
+        }
+        locked++;
+      }
+      if (!dropped && isUnusedForLocked(nanos) && closeIfNoCallLocked()) {
+        dropped = true;
+      }
+      return dropped;
+    } finally {
+      while (locked > 0) {
+        places[--locked].connecting.unlock();
+      }
+    }
+  }
+
+  /** Whether it makes no connections any more, since it was unused. */
+  boolean isDropped() {
+    return dropped;
+  }
+
+  private boolean isUnusedForLocked(long nanos) {
     if (clock.nanos() - wantedNanos < nanos) {
       return false;
     }
     for (Place place : places) {
       Connection connection = place.connection;
-      if (place.connecting.isLocked() || connection != null && !connection.isUnusedFor(nanos)) {
+      if (connection != null && !connection.isUnusedFor(nanos)) {
         return false;
       }
     }
-    close();
+    return replaced.stream().allMatch(Connection::isClosed);
+  }
+
+  /** Closes as many as have no call; those closed are made anew if a call was there after all. */
+  private boolean closeIfNoCallLocked() {
+    for (Place place : places) {
+      Connection connection = place.connection;
+      if (connection != null && !connection.closeIfNoCall()) {
+        return false;
+      }
+    }
     return true;
   }
 
@@ -245,6 +296,7 @@ final class ServerConnections {
         connection.close(closedHere());
       }
     }
+    replaced.forEach(connection -> connection.close(closedHere())); // after those of the places
   }
 
   private static final class Place {
@@ -259,7 +311,7 @@ final class ServerConnections {
     private volatile @Nullable AttemptException failure;
 
     /** Guarded by this place: the try for calls that wait without a thread, and their number. */
-    private @Nullable CompletableFuture<Connection> underWay;
+    private @Nullable CompletableFuture<@Nullable Connection> underWay;
 
     private int waiting;
   }

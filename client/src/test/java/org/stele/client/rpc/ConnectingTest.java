@@ -19,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -127,25 +126,6 @@ class ConnectingTest {
       clock.move(Duration.ofSeconds(2));
     }
     assertEquals(3, server.accepted());
-  }
-
-  /** The system's clock, moved forward by hand. */
-  private static final class MovedClock implements Clock {
-    private final AtomicLong moved = new AtomicLong();
-
-    void move(Duration duration) {
-      moved.addAndGet(duration.toNanos());
-    }
-
-    @Override
-    public long wallMillis() {
-      return System.currentTimeMillis();
-    }
-
-    @Override
-    public long nanos() {
-      return System.nanoTime() + moved.get();
-    }
   }
 
   @Test
@@ -265,28 +245,6 @@ class ConnectingTest {
     assertEquals(1, threadsNamed("stele-client-connect-").size());
     resolved.countDown();
     assertEquals("b", ping(client, server, "b", 10_000));
-  }
-
-  // ---- Servers that are gone
-
-  @Test
-  void connectionsOfServersThatAreNoLongerUsedAreClosed() throws Exception {
-    FakeServer gone = fixture.server(RpcFixture::echo);
-    FakeServer used = fixture.server(RpcFixture::echo);
-    FakeServer added = fixture.server(RpcFixture::echo);
-    MovedClock clock = new MovedClock();
-    RpcClient client = fixture.client(1, "", clock, NameResolver.system());
-    ServerCalls calls = new ServerCalls(client);
-    pingAt(calls, gone, clock);
-    pingAt(calls, used, clock);
-    clock.move(Duration.ofMinutes(6));
-    pingAt(calls, used, clock);
-    pingAt(calls, added, clock);
-    await().until(() -> gone.openConnections() == 0);
-    assertEquals(1, used.openConnections());
-    pingAt(calls, gone, clock); // it is back
-    assertEquals(2, gone.accepted());
-    assertEquals(1, used.accepted());
   }
 
   private static void pingAt(ServerCalls calls, FakeServer server, Clock clock)
