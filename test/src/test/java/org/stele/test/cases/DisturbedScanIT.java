@@ -44,8 +44,8 @@ class DisturbedScanIT {
   private static final int ROWS = TestForm.count(8_000, 1_000_000);
   private static final int TABLETS = TestForm.count(10, 40);
   private static final int SCANNERS = TestForm.count(6, 20);
-  private static final int SCANS = TestForm.count(40, 400);
-  private static final int RESTARTS = TestForm.count(1, 10);
+  private static final int SCANS = TestForm.count(40, 120);
+  private static final int RESTARTS = TestForm.count(1, 6);
   private static final int[] BATCH_CELLS = {1, 7, 1000, 0};
   private static final Duration LIMIT =
       TestForm.time(Duration.ofMinutes(2), Duration.ofMinutes(40));
