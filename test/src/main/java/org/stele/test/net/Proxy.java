@@ -25,6 +25,7 @@ public final class Proxy implements Closeable {
   private volatile boolean holdReplies;
   private volatile int replyBytes = Integer.MAX_VALUE;
   private volatile boolean refuse;
+  private volatile boolean silent;
   private volatile long delayMillis;
   private volatile Disturbance disturbance = () -> 0;
 
@@ -74,6 +75,14 @@ public final class Proxy implements Closeable {
     refuse = value;
   }
 
+  /**
+   * From now on nothing passes, not even the end of a connection, and new connections are taken and
+   * left alone: so the network is to clients of a host that has vanished, or hangs.
+   */
+  public void fallSilent() {
+    silent = true;
+  }
+
   /** Each piece of bytes, in both directions, is kept back so long. */
   public void delay(long millis) {
     delayMillis = millis;
@@ -109,6 +118,9 @@ public final class Proxy implements Closeable {
         continue;
       }
       sockets.add(client);
+      if (silent) {
+        continue;
+      }
       Socket server = new Socket();
       try {
         server.connect(target, 5_000);
@@ -130,6 +142,9 @@ public final class Proxy implements Closeable {
     try {
       InputStream in = from.getInputStream();
       for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
+        if (silent) {
+          continue;
+        }
         if (delayMillis > 0) {
           LockSupport.parkNanos(delayMillis * 1_000_000);
         }
@@ -144,10 +159,14 @@ public final class Proxy implements Closeable {
         to.getOutputStream().write(buffer, 0, read);
         forwarded += read;
       }
-      to.shutdownOutput();
+      if (!silent) {
+        to.shutdownOutput();
+      }
     } catch (IOException e) {
-      reset(from);
-      reset(to);
+      if (!silent) {
+        reset(from);
+        reset(to);
+      }
     }
   }
 

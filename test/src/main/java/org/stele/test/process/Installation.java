@@ -76,7 +76,7 @@ public final class Installation {
    * Options of the virtual machine for servers, in place of those of conf/stele-env.sh; empty if
    * those are to be used.
    */
-  String serverOptions() {
+  public String serverOptions() {
     return serverOptions;
   }
 
